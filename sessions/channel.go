@@ -1,0 +1,220 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Channel is a surface that talks to people. One implementation exists per
+// platform; the engine calls it and never the other way round.
+type Channel interface {
+	// Name is the channel's word, such as "github"; deliveries with this source are its own.
+	Name() string
+
+	// Map reads one delivery and says what it asks for. It is pure: the same
+	// delivery gives the same intent, and nothing outside is asked. A delivery
+	// that means nothing is an intent with ActionIgnore and a reason. An error
+	// means that the delivery cannot be understood; it becomes a dead letter.
+	Map(d Delivery) (Intent, error)
+
+	// Prepare writes the evidence of a turn below dir, which exists and may hold
+	// what an earlier attempt left, and returns what the agent is told. It may
+	// fail with [*SupersededError], [*UnneededError] or [*RetryError]; any other
+	// error fails the turn, with its text shown to people.
+	Prepare(ctx context.Context, t Turn, dir string) (Brief, error)
+
+	// Effects says what the world shall be told at a moment of a turn. It is pure.
+	Effects(t Turn, r Report) ([]Effect, error)
+
+	// Deliver performs one owed effect. When item.Attempts is above one, the
+	// effect may have happened already; Deliver looks for its mark before it
+	// repeats. It may fail with [*RetryError]; any other error gives the item up.
+	Deliver(ctx context.Context, item Item) (Receipt, error)
+}
+
+// Delivery is one verified inbound webhook as a channel sees it.
+type Delivery struct {
+	Source     string
+	ID         string
+	Event      string
+	Headers    map[string]string
+	Body       []byte
+	ReceivedAt time.Time
+}
+
+// Action is what an intent asks the engine to do.
+type Action int
+
+// The actions of an intent.
+const (
+	// ActionIgnore does nothing; Reason is recorded with the delivery.
+	ActionIgnore Action = iota + 1
+	// ActionRun queues a turn in the session that Key names, which is created if need be.
+	ActionRun
+	// ActionArchive interrupts the session's turn, drops what is queued and
+	// archives it. A session that does not exist is left so.
+	ActionArchive
+)
+
+// Admission says what a new message does to a turn that is under way.
+type Admission int
+
+// The admissions.
+const (
+	// AdmitPreempt interrupts the running turn, drops queued ones, and runs next.
+	AdmitPreempt Admission = iota + 1
+	// AdmitCoalesce waits for the running turn.
+	AdmitCoalesce
+)
+
+// Intent is what one delivery asks for.
+type Intent struct {
+	Action Action
+	// Reason is one line for a person: why it is ignored, or what started it.
+	Reason string
+	// Key is the continuation key; Aliases are names that also find the session.
+	Key     string
+	Aliases []string
+	// Fact is the delivery's meaning; a second delivery with the same fact changes nothing.
+	Fact      string
+	Title     string
+	Principal string
+	Mode      state.Mode
+	Admission Admission
+	// Revision is the state of the subject that the delivery speaks of. An
+	// intent with an older one than the session's, or with the same one under
+	// ActionRun, changes nothing.
+	Revision state.Revision
+	// Force runs even when the session's revision is this one already, as after a re-run.
+	Force bool
+	// Message is what is asked, in plain text.
+	Message string
+	// Request is given back to the channel with the turn.
+	Request json.RawMessage
+}
+
+// Turn is a turn as a channel sees it.
+type Turn struct {
+	ID        string
+	SessionID string
+	Key       string
+	// Attempt counts from 1; above one the turn was started before.
+	Attempt  int
+	Message  string
+	Request  json.RawMessage
+	Revision state.Revision
+	// Surface is what the channel asked to remember of the session.
+	Surface map[string]string
+}
+
+// Brief is what the agent is told.
+type Brief struct {
+	// Prompt is the user message of the run. Text of strangers in it is fenced.
+	Prompt string
+	// Note is one line for the record: what was prepared, and what was left out.
+	Note string
+}
+
+// Moment is a point of a turn at which the world may be told something.
+type Moment int
+
+// The moments of a turn, in order; one of the last three ends it.
+const (
+	// MomentStarted comes before the evidence is prepared. It may come again
+	// after a crash; effects of one turn and name are owed once all the same.
+	MomentStarted Moment = iota + 1
+	MomentCompleted
+	MomentFailed
+	// MomentInterrupted means stopped or overtaken; Report.Reason says which.
+	MomentInterrupted
+)
+
+// Report is what happened to a turn.
+type Report struct {
+	Moment Moment
+	// Text is the agent's final text, for MomentCompleted.
+	Text string
+	// Reason says why, for MomentFailed and MomentInterrupted.
+	Reason string
+	// Superseded is set when a newer revision took the turn's place.
+	Superseded bool
+	// Model is the model that answered, where known.
+	Model string
+	// Duration is how long the agent ran.
+	Duration time.Duration
+}
+
+// Effect is one write that a channel wants done.
+type Effect struct {
+	// Name is unique within the turn; the outbox item's id is made of both.
+	Name    string
+	Kind    string
+	Payload json.RawMessage
+}
+
+// Item is an owed effect on its way out.
+type Item struct {
+	ID        string
+	SessionID string
+	TurnID    string
+	Key       string
+	Kind      string
+	Payload   json.RawMessage
+	// Attempts counts this one.
+	Attempts int
+	// Surface is what the channel asked to remember of the session.
+	Surface map[string]string
+}
+
+// Receipt says how an effect ended.
+type Receipt struct {
+	// Note is one line for a person: what was written, or why it was left out.
+	Note string
+	// Remember is merged into the session's surface; an empty value removes its key.
+	Remember map[string]string
+}
+
+// SupersededError says that the subject has moved on: the turn ends as
+// interrupted, and another is queued for Revision.
+type SupersededError struct {
+	Revision state.Revision
+	// Request replaces the turn's request in the new turn.
+	Request json.RawMessage
+}
+
+// Error implements error.
+func (e *SupersededError) Error() string {
+	return "superseded by " + e.Revision.ID
+}
+
+// UnneededError says that there is nothing left to do, for example because the
+// pull request was closed: the turn ends as interrupted.
+type UnneededError struct{ Reason string }
+
+// Error implements error.
+func (e *UnneededError) Error() string { return e.Reason }
+
+// RetryError says that trying again later can help.
+type RetryError struct {
+	// After is the least time to wait. Zero leaves it to the caller's backoff.
+	After time.Duration
+	// Paused is set when the surface refuses us altogether (a suspended
+	// installation): the wait does not count as an attempt, and the session shows it.
+	Paused bool
+	Err    error
+}
+
+// Error implements error.
+func (e *RetryError) Error() string {
+	if e.After > 0 {
+		return fmt.Sprintf("%v (again in %s)", e.Err, e.After)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *RetryError) Unwrap() error { return e.Err }

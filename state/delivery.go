@@ -1,0 +1,115 @@
+package state
+
+import (
+	"context"
+	"time"
+)
+
+// Delivery is one verified inbound webhook, kept exactly as it was signed.
+type Delivery struct {
+	// Source is the channel that received it, such as "github".
+	Source string
+	// ID is the sender's own id for it (X-GitHub-Delivery, Slack's event_id).
+	// It is unique within a source and survives redelivery.
+	ID string
+	// Event is the sender's name for the kind of event (X-GitHub-Event).
+	Event string
+	// Headers are the request headers worth keeping, by canonical name. Never a
+	// signature, a cookie or an authorization header.
+	Headers map[string]string
+	// Body is the request body, byte for byte.
+	Body []byte
+	// ReceivedAt is when the last byte of the body was read.
+	ReceivedAt time.Time
+}
+
+// DeliveryStatus says how far a stored delivery has come.
+type DeliveryStatus string
+
+// The states of a delivery. Pending is the only one that will still be acted on.
+const (
+	DeliveryPending DeliveryStatus = "pending"
+	// DeliveryDone means that a decision was taken and committed.
+	DeliveryDone DeliveryStatus = "done"
+	// DeliveryIgnored means that nothing was to be done; Decision says why.
+	DeliveryIgnored DeliveryStatus = "ignored"
+	// DeliveryDead means that it could not be decoded or decided in bounded
+	// tries. It is in the dead-letter list and may be delivered again.
+	DeliveryDead DeliveryStatus = "dead"
+)
+
+// StoredDelivery is a delivery with what became of it.
+type StoredDelivery struct {
+	Delivery
+	// Seq orders deliveries by acceptance, from 1, without repeats.
+	Seq      uint64
+	Status   DeliveryStatus
+	Attempts int
+	// NotBefore delays the next attempt; zero means now.
+	NotBefore time.Time
+	// Decision is one line for a person: what was decided, and why.
+	Decision string
+	// SessionID and TurnID name what the delivery led to, where it led to anything.
+	SessionID string
+	TurnID    string
+}
+
+// DeliveryUpdate settles or postpones a stored delivery.
+type DeliveryUpdate struct {
+	Seq       uint64
+	Status    DeliveryStatus
+	Attempts  int
+	NotBefore time.Time
+	Decision  string
+	SessionID string
+	TurnID    string
+}
+
+// Outcome says what became of a delivery that was offered to the inbox.
+type Outcome int
+
+// The outcomes of Accept. All three are durable when Accept returns.
+const (
+	// Fresh means that this call stored the delivery.
+	Fresh Outcome = iota + 1
+	// Duplicate means that the same source and id was stored before.
+	Duplicate
+	// Rearmed means that it was known but dead, and is pending again.
+	Rearmed
+)
+
+// Inbox takes deliveries from the HTTP handlers.
+type Inbox interface {
+	// Accept stores d and returns once that is durable. Of any number of
+	// concurrent calls with one source and id exactly one returns Fresh. It
+	// returns an error wrapping [ErrUnavailable] when the store cannot take it,
+	// and then nothing may be acknowledged.
+	Accept(ctx context.Context, d Delivery) (Outcome, error)
+}
+
+// Queue hands stored deliveries to the dispatcher.
+type Queue interface {
+	// Pending returns up to limit pending deliveries with Seq > after, in order
+	// of Seq, whatever their NotBefore.
+	Pending(ctx context.Context, after uint64, limit int) ([]StoredDelivery, error)
+	// Accepted receives a value, without blocking the sender, some time after
+	// deliveries became pending. Values merge: one may stand for many.
+	Accepted() <-chan struct{}
+	// Delivery returns one stored delivery by source and id, or [ErrNotFound].
+	Delivery(ctx context.Context, source, id string) (StoredDelivery, error)
+}
+
+// DeadLetter is a delivery or an outbox item that was given up, for a person to see.
+type DeadLetter struct {
+	// ID is "delivery:<source>:<id>" or "outbox:<id>".
+	ID     string
+	Kind   string
+	Reason string
+	At     time.Time
+}
+
+// DeadLetters lists what was given up.
+type DeadLetters interface {
+	// DeadLetters returns up to limit letters with ID > after, in order of ID.
+	DeadLetters(ctx context.Context, after string, limit int) ([]DeadLetter, error)
+}

@@ -1,0 +1,107 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Change is everything that one decision changes. A commit applies all of it or
+// none: engines check every precondition before they write the first row.
+type Change struct {
+	// Facts are claims by meaning (event, action, object, revision). If one is
+	// claimed already the commit fails with [*FactClaimedError].
+	Facts []Fact
+	// Deliveries settles deliveries; one that is dead also becomes a dead letter.
+	Deliveries []DeliveryUpdate
+	Sessions   []Session
+	Keys       []KeyLink
+	Turns      []Turn
+	Outbox     []OutboxItem
+	Settle     []OutboxSettlement
+	// Timers sets timers, replacing those of the same id; CancelTimers removes them.
+	Timers       []Timer
+	CancelTimers []string
+	Wakes        []Wake
+	DoneWakes    []string
+	// Lifecycle records decided events until Confirm names their commit.
+	Lifecycle []LifecycleEvent
+	// Confirm drops the lifecycle events of these commits: they are in the log.
+	Confirm []uint64
+}
+
+// Fact is a claim that something was decided about.
+type Fact struct {
+	// Key is the meaning, built by the channel.
+	Key string
+	// By is what claims it, for the message to a person ("github:<delivery id>").
+	By string
+}
+
+// Committer applies decisions.
+type Committer interface {
+	// Commit applies c in one synced transaction and returns its id, which grows
+	// with every commit. Errors: [*FactClaimedError], [ErrConflict] (a version or
+	// a key), [ErrFenced] (a running turn of an earlier epoch), [ErrUnavailable].
+	// A change whose only content is Confirm may be made durable lazily.
+	Commit(ctx context.Context, c Change) (uint64, error)
+	// Epoch is this opening's number. It grows with every opening, so that a
+	// turn left running by a dead process can be told from one of this process.
+	Epoch() uint64
+}
+
+// Admin looks after the store itself.
+type Admin interface {
+	// Check reports whether the store is open and can be written, by an actual
+	// synced write. After a failed sync it keeps failing until a reopen.
+	Check(ctx context.Context) error
+	// Failed is closed when the store can no longer be trusted, after a failed
+	// sync. The process should exit non-zero and reopen with a check.
+	Failed() <-chan struct{}
+	// Close waits for commits under way and releases the store.
+	Close() error
+}
+
+// Store is the whole of what is remembered.
+type Store interface {
+	Inbox
+	Queue
+	DeadLetters
+	Sessions
+	Outbox
+	Timers
+	Wakes
+	Lifecycle
+	Committer
+	Admin
+}
+
+// The errors that callers branch on.
+var (
+	// ErrNotFound means that there is no such row.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict means that the row changed since it was read: read again and decide again.
+	ErrConflict = errors.New("changed by someone else meanwhile")
+	// ErrFenced means that the decision belongs to an earlier opening of the store.
+	ErrFenced = errors.New("decided by an earlier process")
+	// ErrUnavailable means that the store cannot take anything now.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrLocked means that another process holds the file.
+	ErrLocked = errors.New("held by another process")
+	// ErrNewerSchema means that a newer version of Liaison wrote the file.
+	ErrNewerSchema = errors.New("written by a newer version")
+	// ErrCorrupt means that the file is damaged. It is never overwritten.
+	ErrCorrupt = errors.New("damaged")
+)
+
+// FactClaimedError says that a decision about the same fact exists.
+type FactClaimedError struct {
+	Fact string
+	// By is who claimed it first.
+	By string
+}
+
+// Error implements error.
+func (e *FactClaimedError) Error() string {
+	return fmt.Sprintf("already decided for %s (%s)", e.By, e.Fact)
+}
