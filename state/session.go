@@ -82,6 +82,11 @@ type Turn struct {
 	DeliveryID string
 	// Attempts counts how often the turn was started; more than one after a crash.
 	Attempts int
+	// Lost counts the starts that ended with the death of the process.
+	Lost int
+	// Retries counts the starts that ended with the wish to try again later; a
+	// wait for a paused surface is not one.
+	Retries int
 	// Epoch is the store's epoch in which the turn was last started.
 	Epoch uint64
 	// RunID is the run at the bridge, once known.
