@@ -1,0 +1,372 @@
+package config_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/liaison-bot/liaison/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// testKey is made once: an RSA key takes a while.
+var testKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+func pkcs1(t testing.TB) string {
+	t.Helper()
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(testKey())}))
+}
+
+func pkcs8(t testing.TB, key any) string {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+// noFile names a file that exists and says nothing, so that no liaison.yaml of
+// the working directory takes part.
+func noFile(t testing.TB) string {
+	t.Helper()
+	return writeFile(t, "")
+}
+
+func writeFile(t testing.TB, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "liaison.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(nil, noFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Addr != "127.0.0.1:8080" || c.MaxRunningTurns != 4 || c.TurnTimeout != 30*time.Minute {
+		t.Errorf("unexpected defaults: %+v", c)
+	}
+	if c.GitHub != nil {
+		t.Error("GitHub is on though no App is named")
+	}
+	if !filepath.IsAbs(c.StateDir) || filepath.Base(c.StateDir) != ".liaison" {
+		t.Errorf("state directory %q", c.StateDir)
+	}
+	if got := c.Source(config.EnvAddr); got != "default" {
+		t.Errorf("source of the address is %q", got)
+	}
+}
+
+func TestPortReplacesOnlyThePort(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ env, want string }{
+		{"PORT=9000", "127.0.0.1:9000"},
+		{"PORT=9000 LIAISON_ADDR=0.0.0.0:8080", "0.0.0.0:9000"},
+		{"LIAISON_ADDR=:8081", ":8081"},
+		{"LIAISON_ADDR=[::1]:8081", "[::1]:8081"},
+	} {
+		c, err := config.Load(strings.Fields(tt.env), noFile(t))
+		if err != nil {
+			t.Errorf("%s: %v", tt.env, err)
+		} else if c.Addr != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.env, c.Addr, tt.want)
+		}
+	}
+}
+
+func TestEnvironmentWinsOverFile(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "model: from-file\nlimits: {maxRunningTurns: 2, turnTimeout: 5m}\n")
+	c, err := config.Load([]string{"LIAISON_MODEL=from-env"}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Model != "from-env" || c.MaxRunningTurns != 2 || c.TurnTimeout != 5*time.Minute {
+		t.Errorf("got %+v", c)
+	}
+	if c.Source(config.EnvModel) != "environment" || c.Source(config.EnvTurnTimeout) != file {
+		t.Errorf("sources: %s, %s", c.Source(config.EnvModel), c.Source(config.EnvTurnTimeout))
+	}
+}
+
+func TestGitHubSettings(t *testing.T) {
+	t.Parallel()
+	key := pkcs1(t)
+	escaped := strings.ReplaceAll(key, "\n", `\n`)
+	encoded := base64.StdEncoding.EncodeToString([]byte(key))
+	path := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, pair := range map[string]string{
+		"PEM":                  "GITHUB_PRIVATE_KEY=" + key,
+		"PEM with literal \\n": "GITHUB_PRIVATE_KEY=" + escaped,
+		"base64":               "GITHUB_PRIVATE_KEY=" + encoded,
+		"base64 in lines":      "GITHUB_PRIVATE_KEY=" + encoded[:64] + "\n" + encoded[64:],
+		"PKCS#8":               "GITHUB_PRIVATE_KEY=" + pkcs8(t, testKey()),
+		"a file":               "GITHUB_PRIVATE_KEY_PATH=" + path,
+	} {
+		c, err := config.Load([]string{"GITHUB_APP_ID=42", pair, "GITHUB_WEBHOOK_SECRET= new-secret , old-secret,"}, noFile(t))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if c.GitHub == nil || c.GitHub.AppID != 42 || !c.GitHub.PrivateKey.Equal(testKey()) {
+			t.Errorf("%s: got %+v", name, c.GitHub)
+		}
+		if got := strings.Join(c.GitHub.WebhookSecrets, "|"); got != "new-secret|old-secret" {
+			t.Errorf("%s: secrets %q", name, got)
+		}
+		if got := c.GitHub.APIURL.String(); got != "https://api.github.com/" {
+			t.Errorf("%s: API URL %s", name, got)
+		}
+	}
+}
+
+func TestEnterpriseURLIsTakenAsItStands(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"https://ghe.example.com/api/v3":  "https://ghe.example.com/api/v3/",
+		"https://ghe.example.com/api/v3/": "https://ghe.example.com/api/v3/",
+		"http://127.0.0.1:1234":           "http://127.0.0.1:1234/",
+	} {
+		c, err := config.Load([]string{"GITHUB_APP_ID=1", "GITHUB_PRIVATE_KEY=" + pkcs1(t), "GITHUB_WEBHOOK_SECRET=s3cret", "GITHUB_API_URL=" + in}, noFile(t))
+		if err != nil {
+			t.Errorf("%s: %v", in, err)
+		} else if got := c.GitHub.APIURL.String(); got != want {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+}
+
+func TestRefusedSettingsAreNamed(t *testing.T) {
+	t.Parallel()
+	key := pkcs1(t)
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := []string{"GITHUB_APP_ID=42"}
+	good := append(on, "GITHUB_PRIVATE_KEY="+key, "GITHUB_WEBHOOK_SECRET=s3cret")
+	for _, tt := range []struct {
+		name    string
+		env     []string
+		setting string
+	}{
+		{"App id without the rest", on, config.EnvGitHubKey},
+		{"no secret", append(on, "GITHUB_PRIVATE_KEY="+key), config.EnvGitHubSecret},
+		{"empty secret", append(on, "GITHUB_PRIVATE_KEY="+key, "GITHUB_WEBHOOK_SECRET="), config.EnvGitHubSecret},
+		{"secret of commas", append(on, "GITHUB_PRIVATE_KEY="+key, "GITHUB_WEBHOOK_SECRET= , ,"), config.EnvGitHubSecret},
+		{"empty key", append(on, "GITHUB_PRIVATE_KEY=", "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
+		{"key that is no PEM", append(on, "GITHUB_PRIVATE_KEY=hello", "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
+		{"key cut short", append(on, "GITHUB_PRIVATE_KEY="+key[:200], "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
+		{"elliptic key", append(on, "GITHUB_PRIVATE_KEY="+pkcs8(t, ec), "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
+		{"key file that is not there", append(on, "GITHUB_PRIVATE_KEY_PATH=/no/such/key.pem", "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKeyPath},
+		{"App id in words", []string{"GITHUB_APP_ID=liaison", "GITHUB_PRIVATE_KEY=" + key, "GITHUB_WEBHOOK_SECRET=s3cret"}, config.EnvGitHubAppID},
+		{"App id empty", []string{"GITHUB_APP_ID=", "GITHUB_PRIVATE_KEY=" + key, "GITHUB_WEBHOOK_SECRET=s3cret"}, config.EnvGitHubAppID},
+		{"API URL without a scheme", append(good, "GITHUB_API_URL=ghe.example.com"), config.EnvGitHubAPIURL},
+		{"API URL with a password", append(good, "GITHUB_API_URL=https://a:b@ghe.example.com"), config.EnvGitHubAPIURL},
+		{"address without a port", []string{"LIAISON_ADDR=localhost"}, config.EnvAddr},
+		{"port in words", []string{"PORT=http!"}, config.EnvPort},
+		{"short operator token", []string{"LIAISON_API_TOKEN=abc"}, config.EnvAPIToken},
+		{"empty operator token", []string{"LIAISON_API_TOKEN="}, config.EnvAPIToken},
+		{"no turns", []string{"LIAISON_MAX_RUNNING_TURNS=0"}, config.EnvMaxRunningTurns},
+		{"timeout without a unit", []string{"LIAISON_TURN_TIMEOUT=30"}, config.EnvTurnTimeout},
+		{"log level", []string{"LIAISON_LOG_LEVEL=loud"}, config.EnvLogLevel},
+		{"log format", []string{"LIAISON_LOG_FORMAT=xml"}, config.EnvLogFormat},
+		{"bridge that is not there", []string{"CURSOR_SDK_BRIDGE_BIN=/no/such/bridge"}, config.EnvBridgeBin},
+		{"bridge that is a directory", []string{"CURSOR_SDK_BRIDGE_BIN=" + t.TempDir()}, config.EnvBridgeBin},
+		{"public URL", []string{"LIAISON_PUBLIC_URL=liaison.example.com"}, config.EnvPublicURL},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(tt.env, noFile(t))
+			var problem *config.Error
+			if !errors.As(err, &problem) || !strings.Contains(err.Error(), tt.setting+": ") {
+				t.Errorf("got %v, want a problem with %s", err, tt.setting)
+			}
+		})
+	}
+}
+
+func TestEveryProblemIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load([]string{"GITHUB_APP_ID=42", "LIAISON_LOG_FORMAT=xml"}, writeFile(t, "modle: x\n"))
+	for _, want := range []string{config.EnvGitHubKey, config.EnvGitHubSecret, config.EnvLogFormat, `unknown key "modle"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+}
+
+func TestErrorsNeverQuoteASecret(t *testing.T) {
+	t.Parallel()
+	const planted = "planted-credential-1234567890"
+	_, err := config.Load([]string{
+		"GITHUB_APP_ID=" + planted, "GITHUB_PRIVATE_KEY=" + planted, "GITHUB_WEBHOOK_SECRET=" + planted,
+		"LIAISON_ADDR=" + planted,
+	}, noFile(t))
+	if err == nil || strings.Contains(err.Error(), planted) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFileProblemsHaveTheirLine(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, content, want string }{
+		{"unknown key", "addr: 127.0.0.1:1\nadress: x\n", `:2: unknown key "adress"`},
+		{"unknown key in a group", "limits:\n  turns: 3\n", `:2: unknown key "limits.turns"`},
+		{"a group that is a value", "limits: 3\n", ":1: limits must hold keys and values"},
+		{"a value that is a group", "model:\n  name: x\n", ":2: model must be a single value"},
+		{"a list for a single value", "model: [a, b]\n", ":1: model must be a single value"},
+		{"a key twice", "model: a\nmodel: b\n", "model is there twice"},
+		{"a key without a value", "model:\n", ":1: model has no value"},
+		{"a list item with a comma", "github: {webhookSecret: ['a,b']}\n", ":1: github.webhookSecret must be a list of values without commas"},
+		{"not YAML", "a: [", "did not find"},
+		{"a list at the top", "- a\n", "the file must hold keys and values"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(nil, writeFile(t, tt.content))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNamedFileMustExist(t *testing.T) {
+	t.Parallel()
+	if _, err := config.Load(nil, filepath.Join(t.TempDir(), "none.yaml")); err == nil {
+		t.Error("a file that is named but missing was accepted")
+	}
+}
+
+func TestSecretsAreKnownToTheRedactor(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{
+		"GITHUB_APP_ID=42", "GITHUB_PRIVATE_KEY=" + pkcs1(t), "GITHUB_WEBHOOK_SECRET=first-secret,second-secret",
+		"CURSOR_API_KEY=cursor-key-1234", "OPENAI_API_KEY=openai-key-1234", "LIAISON_API_TOKEN=operator-token-1234",
+	}, noFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(c.Secrets(), "\n")
+	for _, want := range []string{"BEGIN RSA PRIVATE KEY", "first-secret", "second-secret", "cursor-key-1234", "openai-key-1234", "operator-token-1234"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not registered", want)
+		}
+	}
+}
+
+func TestSchemaFileIsCurrent(t *testing.T) {
+	t.Parallel()
+	got, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "liaison.schema.json", got)
+}
+
+func TestHelpText(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := config.WriteHelp(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("testdata", "help.golden"), []byte(b.String()))
+	for _, s := range config.Settings() {
+		if s.Secret && s.Default != "" {
+			t.Errorf("%s is secret and has a default", s.Env)
+		}
+		if s.Doc == "" {
+			t.Errorf("%s is not documented", s.Env)
+		}
+	}
+}
+
+// The example must stay loadable, and valid by the schema that editors use.
+func TestExampleFile(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("liaison.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("liaison.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(document); err != nil {
+		t.Error(err)
+	}
+	_, err = config.Load([]string{"GITHUB_PRIVATE_KEY=" + pkcs1(t)}, "liaison.example.yaml")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzLoadFile(f *testing.F) {
+	example, err := os.ReadFile("liaison.example.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(example))
+	f.Add("a: &a [*a]")
+	f.Add("limits: {turnTimeout: -1s}\n? {x: y}\n: z")
+	f.Fuzz(func(t *testing.T, content string) {
+		c, err := config.Load(nil, writeFile(t, content))
+		if err == nil && (c.MaxRunningTurns < 1 || c.TurnTimeout <= 0) {
+			t.Errorf("accepted %+v", c)
+		}
+	})
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s is not current; look at the difference, then run the test with -update\ngot:\n%s", path, got)
+	}
+}

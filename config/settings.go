@@ -1,0 +1,98 @@
+package config
+
+// The environment names of the settings. They are a contract.
+const (
+	EnvPort            = "PORT"
+	EnvAddr            = "LIAISON_ADDR"
+	EnvStateDir        = "LIAISON_STATE_DIR"
+	EnvPublicURL       = "LIAISON_PUBLIC_URL"
+	EnvAPIToken        = "LIAISON_API_TOKEN"
+	EnvModel           = "LIAISON_MODEL"
+	EnvMaxRunningTurns = "LIAISON_MAX_RUNNING_TURNS"
+	EnvTurnTimeout     = "LIAISON_TURN_TIMEOUT"
+	EnvLogLevel        = "LIAISON_LOG_LEVEL"
+	EnvLogFormat       = "LIAISON_LOG_FORMAT"
+	EnvGitHubAppID     = "GITHUB_APP_ID"
+	EnvGitHubKey       = "GITHUB_PRIVATE_KEY"
+	EnvGitHubKeyPath   = "GITHUB_PRIVATE_KEY_PATH"
+	EnvGitHubSecret    = "GITHUB_WEBHOOK_SECRET"
+	EnvGitHubAPIURL    = "GITHUB_API_URL"
+	EnvBridgeBin       = "CURSOR_SDK_BRIDGE_BIN"
+	EnvCursorAPIKey    = "CURSOR_API_KEY"
+	EnvOpenAIBaseURL   = "OPENAI_BASE_URL"
+	EnvOpenAIAPIKey    = "OPENAI_API_KEY"
+)
+
+// Setting declares one setting.
+type Setting struct {
+	// Env is its name in the environment.
+	Env string
+	// Key is its place in liaison.yaml, parts joined by dots; empty when it is
+	// read from the environment only.
+	Key string
+	// Default is what an unset or empty one means.
+	Default string
+	// Secret ones are masked everywhere and have no default.
+	Secret bool
+	// List ones may be a sequence in the file; in the environment they are
+	// separated by commas.
+	List bool
+	// Doc says what it does, for "liaison help config".
+	Doc string
+}
+
+// Settings returns every setting, in the order in which a person reads them.
+func Settings() []Setting {
+	return []Setting{
+		{Env: EnvAddr, Key: "addr", Default: "127.0.0.1:8080",
+			Doc: "Host and port to listen on. The container image listens on 0.0.0.0:8080."},
+		{Env: EnvPort,
+			Doc: "Port to listen on, as hosting platforms set it. It replaces the port of LIAISON_ADDR; the host stays."},
+		{Env: EnvStateDir, Key: "stateDir", Default: ".liaison",
+			Doc: "Directory for everything that is remembered: the database, sessions and workspaces. One process at a time; put it on a local disk, not on NFS."},
+		{Env: EnvPublicURL, Key: "publicURL",
+			Doc: "Where the service is reached from outside, such as https://liaison.example.com."},
+		{Env: EnvAPIToken, Key: "apiToken", Secret: true,
+			Doc: "The operator's bearer token for /v1. Without one, only direct callers on the loopback interface are admitted."},
+		{Env: EnvModel, Key: "model",
+			Doc: "Model to ask for. Unset takes the first that the bridge lists."},
+		{Env: EnvMaxRunningTurns, Key: "limits.maxRunningTurns", Default: "4",
+			Doc: "How many agents run at once. More wait in line, fairly over sessions."},
+		{Env: EnvTurnTimeout, Key: "limits.turnTimeout", Default: "30m",
+			Doc: "Longest time that one turn may take. A turn that takes longer ends as failed and says so."},
+		{Env: EnvLogLevel, Key: "log.level", Default: "info",
+			Doc: "Least severity that is logged: debug, info, warn or error. Debug includes the bridge's own output."},
+		{Env: EnvLogFormat, Key: "log.format", Default: "text",
+			Doc: "Form of the log on standard error: text or json."},
+
+		{Env: EnvGitHubAppID, Key: "github.appId",
+			Doc: "The GitHub App's numeric id. Setting it turns the GitHub channel on; the key and the webhook secret are then required."},
+		{Env: EnvGitHubKey, Key: "github.privateKey", Secret: true,
+			Doc: `The App's private key: PEM, PEM with a literal \n for each line break, or base64 of it; PKCS#1 or PKCS#8.`},
+		{Env: EnvGitHubKeyPath, Key: "github.privateKeyPath",
+			Doc: "File with the App's private key, instead of GITHUB_PRIVATE_KEY."},
+		{Env: EnvGitHubSecret, Key: "github.webhookSecret", Secret: true, List: true,
+			Doc: "Secret of the App's webhook. While rotating it, several separated by commas; each is accepted."},
+		{Env: EnvGitHubAPIURL, Key: "github.apiURL", Default: "https://api.github.com/",
+			Doc: "Root of GitHub's REST API as it stands; nothing is appended. For Enterprise Server: https://HOST/api/v3/."},
+
+		{Env: EnvBridgeBin, Key: "bridge.executable",
+			Doc: "The vendor's cursor-sdk-bridge to run agents with. Unset runs Liaison's own bridge."},
+		{Env: EnvCursorAPIKey, Key: "bridge.cursorApiKey", Secret: true,
+			Doc: "Key for the vendor's bridge. It is given to that process only."},
+		{Env: EnvOpenAIBaseURL, Key: "bridge.openaiBaseURL",
+			Doc: "Root of an OpenAI-compatible API. It is given to Liaison's own bridge only."},
+		{Env: EnvOpenAIAPIKey, Key: "bridge.openaiApiKey", Secret: true,
+			Doc: "Key for that API. It is given to Liaison's own bridge only."},
+	}
+}
+
+// setting returns the declaration of a setting that exists.
+func setting(env string) Setting {
+	for _, s := range Settings() {
+		if s.Env == env {
+			return s
+		}
+	}
+	panic("config: undeclared setting " + env)
+}
