@@ -15,7 +15,8 @@ type Delivery struct {
 	// Event is the sender's name for the kind of event (X-GitHub-Event).
 	Event string
 	// Headers are the request headers worth keeping, by canonical name. Never a
-	// signature, a cookie or an authorization header.
+	// signature, a cookie or an authorization header: engines store only what
+	// [KeepHeader] allows.
 	Headers map[string]string
 	// Body is the request body, byte for byte.
 	Body []byte
@@ -41,7 +42,9 @@ const (
 // StoredDelivery is a delivery with what became of it.
 type StoredDelivery struct {
 	Delivery
-	// Seq orders deliveries by acceptance, from 1, without repeats.
+	// Seq orders deliveries by acceptance, from 1, without repeats. A delivery
+	// that becomes pending again keeps it, so a reader of [Queue.Pending] starts
+	// from 0 again whenever it was told that something was accepted.
 	Seq      uint64
 	Status   DeliveryStatus
 	Attempts int
@@ -74,7 +77,8 @@ const (
 	Fresh Outcome = iota + 1
 	// Duplicate means that the same source and id was stored before.
 	Duplicate
-	// Rearmed means that it was known but dead, and is pending again.
+	// Rearmed means that it was known but dead, and is pending again, with the
+	// body and headers of this call and no attempts counted.
 	Rearmed
 )
 
@@ -83,7 +87,8 @@ type Inbox interface {
 	// Accept stores d and returns once that is durable. Of any number of
 	// concurrent calls with one source and id exactly one returns Fresh. It
 	// returns an error wrapping [ErrUnavailable] when the store cannot take it,
-	// and then nothing may be acknowledged.
+	// and then nothing may be acknowledged; one wrapping [ErrInvalid] when the
+	// source or the id is empty, longer than [MaxID] bytes, or not clean UTF-8.
 	Accept(ctx context.Context, d Delivery) (Outcome, error)
 }
 

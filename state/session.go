@@ -12,7 +12,8 @@ type Session struct {
 	ID string
 	// Version is 0 before the session is stored and grows by one with each
 	// commit that contains it; a commit with another version than the stored
-	// one fails with [ErrConflict].
+	// one fails with [ErrConflict]. The caller's value is not changed: after a
+	// commit the stored version is the committed one plus one.
 	Version uint64
 	// Channel is the surface that owns the session, such as "github".
 	Channel string
@@ -57,11 +58,11 @@ const (
 // Revision identifies a state of a session's subject and orders it among others.
 type Revision struct {
 	// ID is what identifies it, such as a head SHA. Empty where a channel has none.
-	ID string
+	ID string `json:"id,omitempty"`
 	// Previous is the ID that it replaced, where the channel was told.
-	Previous string
+	Previous string `json:"previous,omitempty"`
 	// At orders revisions: the subject's own time of change, at the sender.
-	At time.Time
+	At time.Time `json:"at,omitzero"`
 }
 
 // Turn is one run of the agent in a session.
@@ -87,7 +88,9 @@ type Turn struct {
 	// Retries counts the starts that ended with the wish to try again later; a
 	// wait for a paused surface is not one.
 	Retries int
-	// Epoch is the store's epoch in which the turn was last started.
+	// Epoch is the store's epoch in which the turn was last started. It stays
+	// when the turn is queued again; a commit of a running turn, or of one that
+	// was started since, under an earlier epoch fails with [ErrFenced].
 	Epoch uint64
 	// RunID is the run at the bridge, once known.
 	RunID string
@@ -126,8 +129,9 @@ func (s TurnStatus) Ended() bool {
 	return s == TurnCompleted || s == TurnFailed || s == TurnInterrupted
 }
 
-// KeyLink makes a continuation key, or an alias, name a session. A key that is
-// linked to another session fails the commit with [ErrConflict]; an alias moves.
+// KeyLink makes a continuation key, or an alias, name a session that is stored
+// or in the same change. A key that is linked to another session fails the
+// commit with [ErrConflict], also where the new link is an alias; an alias moves.
 type KeyLink struct {
 	Key       string
 	SessionID string

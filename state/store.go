@@ -41,9 +41,20 @@ type Fact struct {
 // Committer applies decisions.
 type Committer interface {
 	// Commit applies c in one synced transaction and returns its id, which grows
-	// with every commit. Errors: [*FactClaimedError], [ErrConflict] (a version or
-	// a key), [ErrFenced] (a running turn of an earlier epoch), [ErrUnavailable].
-	// A change whose only content is Confirm may be made durable lazily.
+	// with every commit. A change whose only content is Confirm may be made
+	// durable lazily.
+	//
+	// Errors, in the order in which they are looked for: [ErrInvalid] (the
+	// change can never be applied), [*FactClaimedError], [ErrFenced] (a turn of
+	// an earlier epoch), [ErrConflict] (a version, a key, a second running turn
+	// of a session, a delivery or an outbox item that is settled already) and
+	// [ErrNotFound] (it names a row that is not there). [ErrUnavailable] comes
+	// from the store itself. Whatever the error, nothing of c is applied, except
+	// that after a failed sync only a reopen can tell.
+	//
+	// A settled delivery can only become pending again, a dead one also ignored.
+	// A dead outbox item can be settled as done (dropped) or retry. CancelTimers
+	// and DoneWakes are applied before Timers and Wakes, and ignore unknown ids.
 	Commit(ctx context.Context, c Change) (uint64, error)
 	// Epoch is this opening's number. It grows with every opening, so that a
 	// turn left running by a dead process can be told from one of this process.
@@ -82,6 +93,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict means that the row changed since it was read: read again and decide again.
 	ErrConflict = errors.New("changed by someone else meanwhile")
+	// ErrInvalid means that what was asked can never be done as it stands: a
+	// programming error, or an id that no store can hold.
+	ErrInvalid = errors.New("not valid")
 	// ErrFenced means that the decision belongs to an earlier opening of the store.
 	ErrFenced = errors.New("decided by an earlier process")
 	// ErrUnavailable means that the store cannot take anything now.

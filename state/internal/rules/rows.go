@@ -1,0 +1,31 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Update makes of a stored delivery what u says.
+func Update(d *state.StoredDelivery, u state.DeliveryUpdate) {
+	d.Status, d.Attempts, d.NotBefore = u.Status, u.Attempts, u.NotBefore
+	d.Decision, d.SessionID, d.TurnID = u.Decision, u.SessionID, u.TurnID
+}
+
+// DeliveryLetterID is the id of a dead delivery's letter.
+func DeliveryLetterID(source, id string) string { return "delivery:" + source + ":" + id }
+
+// OutboxLetterID is the id of a dead outbox item's letter.
+func OutboxLetterID(id string) string { return "outbox:" + id }
+
+// DeliveryLetter is the letter of a dead delivery.
+func DeliveryLetter(d state.StoredDelivery, at time.Time) state.DeadLetter {
+	return state.DeadLetter{
+		ID: DeliveryLetterID(d.Source, d.ID), Kind: "delivery", Reason: d.Decision, At: at,
+	}
+}
+
+// OutboxLetter is the letter of a dead outbox item.
+func OutboxLetter(s state.OutboxSettlement, at time.Time) state.DeadLetter {
+	return state.DeadLetter{ID: OutboxLetterID(s.ID), Kind: "outbox", Reason: s.Note, At: at}
+}

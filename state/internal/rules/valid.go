@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/textproto"
+	"strings"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Accept checks what no store can hold of a delivery.
+func Accept(d state.Delivery) error {
+	if !state.ValidID(d.Source) || strings.Contains(d.Source, ":") {
+		return fmt.Errorf("accept: delivery source %q: %w", d.Source, state.ErrInvalid)
+	}
+	if !state.ValidID(d.ID) {
+		return fmt.Errorf("accept: delivery id %q: %w", d.ID, state.ErrInvalid)
+	}
+	return nil
+}
+
+// Headers returns the headers of a delivery that may be stored, by canonical
+// name and as valid UTF-8; nil when there are none.
+func Headers(h map[string]string) map[string]string {
+	var kept map[string]string
+	for name, value := range h {
+		if !state.KeepHeader(name) {
+			continue
+		}
+		if kept == nil {
+			kept = make(map[string]string, len(h))
+		}
+		kept[textproto.CanonicalMIMEHeaderKey(name)] = strings.ToValidUTF8(value, "\uFFFD")
+	}
+	return kept
+}
+
+// Lazy reports whether a change decides nothing, so that its only content, the
+// confirmations, may become durable with a later one.
+func Lazy(c state.Change) bool {
+	return len(c.Facts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Turns)+
+		len(c.Outbox)+len(c.Settle)+len(c.Timers)+len(c.CancelTimers)+
+		len(c.Wakes)+len(c.DoneWakes)+len(c.Lifecycle) == 0
+}
+
+// Valid checks what makes a change impossible whatever is stored.
+func Valid(c state.Change) error {
+	v := validity{}
+	seen := map[string]bool{}
+	once := func(kind, id string) {
+		v.id(kind, id)
+		v.check(!seen[kind+" "+id], "%s %q is there twice", kind, id)
+		seen[kind+" "+id] = true
+	}
+	for _, f := range c.Facts {
+		v.id("fact", f.Key)
+	}
+	for _, u := range c.Deliveries {
+		once("delivery", fmt.Sprint(u.Seq))
+		v.check(KnownStatus(u.Status), "delivery %d has status %q", u.Seq, u.Status)
+	}
+	for _, s := range c.Sessions {
+		once("session", s.ID)
+	}
+	links := map[string]string{}
+	for _, k := range c.Keys {
+		v.id("key", k.Key)
+		v.id("session", k.SessionID)
+		other, ok := links[k.Key]
+		v.check(!ok || other == k.SessionID, "key %q is linked twice", k.Key)
+		links[k.Key] = k.SessionID
+	}
+	for _, t := range c.Turns {
+		once("turn", t.ID)
+		v.id("session", t.SessionID)
+		v.check(t.Status == state.TurnQueued || t.Status == state.TurnRunning || t.Status.Ended(),
+			"turn %q has status %q", t.ID, t.Status)
+		v.json("turn", t.ID, t.Request)
+	}
+	for _, o := range c.Outbox {
+		v.id("outbox item", o.ID)
+		v.session("outbox item", o.ID, o.SessionID)
+		v.json("outbox item", o.ID, o.Payload)
+	}
+	for _, s := range c.Settle {
+		once("settlement", s.ID)
+		v.check(s.Result == state.OutboxDone || s.Result == state.OutboxRetry || s.Result == state.OutboxDead,
+			"settlement %q has result %q", s.ID, s.Result)
+	}
+	for _, t := range c.Timers {
+		once("timer", t.ID)
+		v.json("timer", t.ID, t.Payload)
+	}
+	for _, w := range c.Wakes {
+		once("wake", w.ID)
+		v.json("wake", w.ID, w.Payload)
+	}
+	for _, l := range c.Lifecycle {
+		v.id("session of event", l.SessionID)
+		v.json("event", l.Type, l.Data)
+	}
+	return v.err
+}
+
+// KnownStatus reports whether s is a state of a delivery.
+func KnownStatus(s state.DeliveryStatus) bool {
+	switch s {
+	case state.DeliveryPending, state.DeliveryDone, state.DeliveryIgnored, state.DeliveryDead:
+		return true
+	}
+	return false
+}
+
+// validity keeps the first fault.
+type validity struct{ err error }
+
+func (v *validity) check(ok bool, format string, args ...any) {
+	if !ok && v.err == nil {
+		v.err = fmt.Errorf("commit: "+format+": %w", append(args, state.ErrInvalid)...)
+	}
+}
+
+func (v *validity) id(kind, id string) {
+	v.check(state.ValidID(id), "id %q of a %s", id, kind)
+}
+
+// session allows none.
+func (v *validity) session(kind, id, session string) {
+	v.check(session == "" || state.ValidID(session), "session %q of %s %q", session, kind, id)
+}
+
+func (v *validity) json(kind, id string, raw json.RawMessage) {
+	v.check(len(raw) == 0 || json.Valid(raw), "%s %q carries broken JSON", kind, id)
+}

@@ -1,0 +1,230 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/rules"
+)
+
+// Pending implements [state.Queue].
+func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]state.StoredDelivery, error) {
+	return list(ctx, s, limit, func(d *data) []state.StoredDelivery {
+		return sorted(d.deliveries, func(r state.StoredDelivery) bool {
+			return r.Seq > after && r.Status == state.DeliveryPending
+		}, func(a, b state.StoredDelivery) int { return cmp.Compare(a.Seq, b.Seq) })
+	}, cloneDelivery)
+}
+
+// Delivery implements [state.Queue].
+func (s *Store) Delivery(ctx context.Context, source, id string) (state.StoredDelivery, error) {
+	return get(ctx, s, "delivery "+source+":"+id, func(d *data) (state.StoredDelivery, bool) {
+		row, ok := d.deliveries[d.deliveryIDs[[2]string{source, id}]]
+		return row, ok
+	}, cloneDelivery)
+}
+
+// DeadLetters implements [state.DeadLetters].
+func (s *Store) DeadLetters(ctx context.Context, after string, limit int) ([]state.DeadLetter, error) {
+	return list(ctx, s, limit, func(d *data) []state.DeadLetter {
+		return sorted(d.letters, func(l state.DeadLetter) bool { return l.ID > after },
+			func(a, b state.DeadLetter) int { return cmp.Compare(a.ID, b.ID) })
+	}, same)
+}
+
+// Session implements [state.Sessions].
+func (s *Store) Session(ctx context.Context, id string) (state.Session, error) {
+	return get(ctx, s, "session "+id, func(d *data) (state.Session, bool) {
+		row, ok := d.sessions[id]
+		return row, ok
+	}, cloneSession)
+}
+
+// SessionByKey implements [state.Sessions].
+func (s *Store) SessionByKey(ctx context.Context, key string) (state.Session, error) {
+	return get(ctx, s, "session of key "+key, func(d *data) (state.Session, bool) {
+		row, ok := d.sessions[d.keys[key].SessionID]
+		return row, ok
+	}, cloneSession)
+}
+
+// ListSessions implements [state.Sessions].
+func (s *Store) ListSessions(ctx context.Context, after string, limit int) ([]state.Session, error) {
+	return list(ctx, s, limit, func(d *data) []state.Session {
+		return sorted(d.sessions, func(r state.Session) bool { return r.ID > after },
+			func(a, b state.Session) int { return cmp.Compare(a.ID, b.ID) })
+	}, cloneSession)
+}
+
+// Turn implements [state.Sessions].
+func (s *Store) Turn(ctx context.Context, id string) (state.Turn, error) {
+	return get(ctx, s, "turn "+id, func(d *data) (state.Turn, bool) {
+		row, ok := d.turns[id]
+		return row, ok
+	}, cloneTurn)
+}
+
+// Turns implements [state.Sessions].
+func (s *Store) Turns(ctx context.Context, sessionID string) ([]state.Turn, error) {
+	return s.turns(ctx, func(t state.Turn) bool { return t.SessionID == sessionID })
+}
+
+// OpenTurns implements [state.Sessions].
+func (s *Store) OpenTurns(ctx context.Context) ([]state.Turn, error) {
+	return s.turns(ctx, func(t state.Turn) bool { return !t.Status.Ended() })
+}
+
+func (s *Store) turns(ctx context.Context, keep func(state.Turn) bool) ([]state.Turn, error) {
+	return list(ctx, s, -1, func(d *data) []state.Turn {
+		return sorted(d.turns, keep, func(a, b state.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	}, cloneTurn)
+}
+
+// ClaimOutbox implements [state.Outbox].
+func (s *Store) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]state.OutboxItem, error) {
+	var claimed []state.OutboxItem
+	err := s.write(ctx, func() error {
+		for _, row := range s.heads() {
+			if len(claimed) >= limit || row.NotBefore.After(now) {
+				break
+			}
+			row.Attempts++
+			s.data.outbox[row.ID] = item{OutboxItem: row}
+			s.claims[row.SessionID] = row.ID
+			claimed = append(claimed, cloneItem(row))
+		}
+		return nil
+	})
+	slices.SortFunc(claimed, func(a, b state.OutboxItem) int { return cmp.Compare(a.Seq, b.Seq) })
+	return claimed, err
+}
+
+// NextOutbox implements [state.Outbox].
+func (s *Store) NextOutbox(ctx context.Context) (time.Time, bool, error) {
+	var due time.Time
+	var found bool
+	err := s.locked(ctx, func() error {
+		if heads := s.heads(); len(heads) > 0 {
+			due, found = heads[0].NotBefore, true
+		}
+		return nil
+	})
+	return due, found, err
+}
+
+// heads returns the first open item of each session without a claim, those that
+// are due first in front.
+func (s *Store) heads() []state.OutboxItem {
+	first := map[string]state.OutboxItem{}
+	for _, row := range s.data.outbox {
+		if row.at != rules.OutboxOpen || s.claims[row.SessionID] != "" {
+			continue
+		}
+		if head, ok := first[row.SessionID]; !ok || row.Seq < head.Seq {
+			first[row.SessionID] = row.OutboxItem
+		}
+	}
+	return slices.SortedFunc(maps.Values(first), func(a, b state.OutboxItem) int {
+		return cmp.Or(a.NotBefore.Compare(b.NotBefore), cmp.Compare(a.Seq, b.Seq))
+	})
+}
+
+// OutboxItems implements [state.Outbox].
+func (s *Store) OutboxItems(ctx context.Context, sessionID string) ([]state.OutboxItem, error) {
+	var items []state.OutboxItem
+	err := s.locked(ctx, func() error {
+		for _, row := range s.data.outbox {
+			if row.SessionID == sessionID && row.at == rules.OutboxOpen {
+				items = append(items, cloneItem(row.OutboxItem))
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(items, func(a, b state.OutboxItem) int { return cmp.Compare(a.Seq, b.Seq) })
+	return items, err
+}
+
+// DueTimers implements [state.Timers].
+func (s *Store) DueTimers(ctx context.Context, now time.Time, limit int) ([]state.Timer, error) {
+	return list(ctx, s, limit, func(d *data) []state.Timer {
+		return sorted(d.timers, func(t state.Timer) bool { return !t.Due.After(now) }, byDue)
+	}, cloneTimer)
+}
+
+// NextTimer implements [state.Timers].
+func (s *Store) NextTimer(ctx context.Context) (time.Time, bool, error) {
+	timers, err := list(ctx, s, 1, func(d *data) []state.Timer {
+		return sorted(d.timers, func(state.Timer) bool { return true }, byDue)
+	}, same)
+	if err != nil || len(timers) == 0 {
+		return time.Time{}, false, err
+	}
+	return timers[0].Due, true, nil
+}
+
+func byDue(a, b state.Timer) int {
+	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
+}
+
+// PendingWakes implements [state.Wakes].
+func (s *Store) PendingWakes(ctx context.Context, after string, limit int) ([]state.Wake, error) {
+	return list(ctx, s, limit, func(d *data) []state.Wake {
+		return sorted(d.wakes, func(w state.Wake) bool { return w.ID > after },
+			func(a, b state.Wake) int { return cmp.Compare(a.ID, b.ID) })
+	}, cloneWake)
+}
+
+// PendingLifecycle implements [state.Lifecycle].
+func (s *Store) PendingLifecycle(ctx context.Context) ([]state.LifecycleEvent, error) {
+	return list(ctx, s, -1, func(d *data) []state.LifecycleEvent {
+		var events []state.LifecycleEvent
+		for _, commit := range slices.Sorted(maps.Keys(d.lifecycle)) {
+			events = append(events, d.lifecycle[commit]...)
+		}
+		return events
+	}, cloneLifecycle)
+}
+
+// list reads rows in order, up to limit unless it is negative, and copies them.
+func list[T any](ctx context.Context, s *Store, limit int, rows func(*data) []T, clone func(T) T) ([]T, error) {
+	var out []T
+	err := s.locked(ctx, func() error {
+		for _, row := range rows(s.data) {
+			if limit >= 0 && len(out) >= limit {
+				break
+			}
+			out = append(out, clone(row))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func get[T any](ctx context.Context, s *Store, what string, find func(*data) (T, bool), clone func(T) T) (T, error) {
+	var out T
+	err := s.locked(ctx, func() error {
+		row, ok := find(s.data)
+		if !ok {
+			return fmt.Errorf("%s: %w", what, state.ErrNotFound)
+		}
+		out = clone(row)
+		return nil
+	})
+	return out, err
+}
+
+func sorted[K comparable, T any](rows map[K]T, keep func(T) bool, order func(a, b T) int) []T {
+	var kept []T
+	for _, row := range rows {
+		if keep(row) {
+			kept = append(kept, row)
+		}
+	}
+	slices.SortFunc(kept, order)
+	return kept
+}
