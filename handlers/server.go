@@ -1,0 +1,104 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Options is what the handlers need of the rest of the process.
+type Options struct {
+	// Inbox takes verified deliveries.
+	Inbox state.Inbox
+	// Check reports whether the store can be written; it may be slow.
+	Check func(context.Context) error
+	// GitHubSecrets are the accepted webhook secrets; with none the route does not exist.
+	GitHubSecrets []string
+	// Info returns what GET /v1/info shows; it must hold no secret.
+	Info func() any
+	// APIToken is the operator's bearer token; empty admits direct loopback callers only.
+	APIToken string
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// New returns the handler of the public listener.
+func New(o Options) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", healthz)
+	mux.Handle("GET /readyz", &readiness{check: o.Check, now: o.Now})
+	mux.Handle("GET /v1/info", operatorOnly(o.APIToken, infoHandler(o.Info)))
+	if len(o.GitHubSecrets) > 0 {
+		mux.Handle("/webhooks/github", &githubWebhook{
+			inbox:   o.Inbox,
+			secrets: newHMACSecrets(o.GitHubSecrets),
+			now:     o.Now,
+			log:     o.Logger,
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, "not_found", "there is nothing at this path")
+	})
+	return recoverer(o.Logger, mux)
+}
+
+// Limits on connections. GitHub gives up after 10 s
+// (https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks);
+// whoever takes much longer to send a request is not a platform.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// NewServer returns a server for h with limits against slow clients. Routes
+// that read a body bound that themselves; there is no write timeout for all,
+// because event streams stay open.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// recoverer turns a panic into a 500 without its text, which may hold anything.
+func recoverer(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch v := recover(); v {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(v)
+			default:
+				log.Error("request handler panicked", "path", r.URL.Path, "panic", v)
+				fail(w, http.StatusInternalServerError, "internal", "this is a fault of the service; its log has the details")
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fail answers with the error shape that all routes share.
+func fail(w http.ResponseWriter, status int, code, message string) {
+	reply(w, status, struct {
+		OK      bool   `json:"ok"`
+		Error   string `json:"error"`
+		Message string `json:"message"`
+	}{false, code, message})
+}
+
+// reply answers with JSON. A client that went away is not worth an error.
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // the bodies are our own structs
+}
