@@ -1,0 +1,15 @@
+// Package sim holds platforms on loopback, for tests and for the demo.
+//
+// [GitHub] speaks the REST dialect of a GitHub App: it verifies App tokens,
+// mints installation tokens, keeps real git objects, pages, limits, redirects,
+// signs webhooks, and refuses what the real API refuses. A fake that accepts
+// anything proves nothing, so each refusal has a test of its own.
+//
+// The world is changed by Go calls ([GitHub.OpenPullRequest], [GitHub.Push], …),
+// watched without sleeping ([GitHub.Wait]) and made to misbehave by [GitHub.Fail].
+// Setup calls panic when they name something that does not exist: that is a
+// mistake in a test, and no caller could do anything about it.
+//
+// The package imports nothing else of this project, so that it cannot share a
+// misunderstanding with the code that it judges.
+package sim

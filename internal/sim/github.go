@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// GitHubOptions describe the GitHub App that the simulated GitHub knows.
+type GitHubOptions struct {
+	// AppID is the App's numeric id, the issuer of its JSON web tokens.
+	AppID int64
+	// Slug is the App's name in URLs; what it writes is signed "<slug>[bot]".
+	Slug string
+	// PublicKey verifies the App's tokens. Nil refuses every token.
+	PublicKey *rsa.PublicKey
+	// WebhookSecret signs deliveries. Empty leaves them unsigned, as GitHub does.
+	WebhookSecret string
+	// Now is the platform's clock, used for tokens, limits and time stamps.
+	// Nil means time.Now. A shifted clock simulates drift between the hosts.
+	Now func() time.Time
+	// PathPrefix is put before every path: "/api/v3" behaves like Enterprise Server.
+	PathPrefix string
+	// WriteRedirectStatus answers a write to a renamed repository.
+	// 0 means 301, the harsher answer: Go's client turns such a POST into a GET.
+	WriteRedirectStatus int
+}
+
+// GitHub is a GitHub on loopback. It is an [http.Handler], safe for concurrent
+// use. The zero value is not usable; call [NewGitHub].
+type GitHub struct {
+	opts   GitHubOptions
+	prefix string
+
+	mu      sync.Mutex
+	changed chan struct{}
+	base    string // scheme and host, without a trailing slash
+	ids     int64
+	created time.Time
+
+	users         map[string]*user
+	installations map[int64]*installation
+	tokens        map[string]*token
+	repos         map[int64]*repository
+	names         map[string]int64 // lower-case full name → id
+	oldNames      map[string]int64 // names that redirect
+	comments      map[int64]*comment
+	checks        map[int64]*checkRun
+	suites        map[string]int64 // app, repository and SHA → check suite id
+	requests      []RecordedRequest
+	faults        []*fault
+	limit         rateLimit
+
+	server *http.Server
+	done   chan struct{} // closed when the server's goroutine has ended
+	stop   chan struct{} // closed by Close, releases requests that hang
+	once   sync.Once
+}
+
+// NewGitHub returns a GitHub without repositories or installations.
+func NewGitHub(o GitHubOptions) *GitHub {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.WriteRedirectStatus == 0 {
+		o.WriteRedirectStatus = http.StatusMovedPermanently
+	}
+	prefix := strings.TrimSuffix(o.PathPrefix, "/")
+	if prefix != "" && !strings.HasPrefix(prefix, "/") {
+		prefix = "/" + prefix
+	}
+	return &GitHub{
+		opts:          o,
+		prefix:        prefix,
+		changed:       make(chan struct{}),
+		base:          "http://github.invalid",
+		ids:           3_000_000_000, // above 2³², so that a client with 32-bit ids fails
+		created:       o.Now().UTC(),
+		users:         map[string]*user{},
+		installations: map[int64]*installation{},
+		tokens:        map[string]*token{},
+		repos:         map[int64]*repository{},
+		names:         map[string]int64{},
+		oldNames:      map[string]int64{},
+		comments:      map[int64]*comment{},
+		checks:        map[int64]*checkRun{},
+		suites:        map[string]int64{},
+		limit:         newRateLimit(),
+		stop:          make(chan struct{}),
+	}
+}
+
+// Start listens on a free port of 127.0.0.1 and returns [GitHub.URL].
+func (g *GitHub) Start() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("sim: listen on loopback: %w", err)
+	}
+	server := &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+
+	g.mu.Lock()
+	if g.server != nil {
+		g.mu.Unlock()
+		return "", errors.Join(errors.New("sim: GitHub is already started"), l.Close())
+	}
+	g.base, g.server, g.done = "http://"+l.Addr().String(), server, done
+	g.mu.Unlock()
+
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // always ErrServerClosed after Close
+	}()
+	return g.URL(), nil
+}
+
+// Close drops every connection, releases requests that hang, and waits for the
+// server to end. It is safe to call twice and without [GitHub.Start].
+func (g *GitHub) Close() error {
+	g.once.Do(func() { close(g.stop) })
+	g.mu.Lock()
+	server, done := g.server, g.done
+	g.mu.Unlock()
+	if server == nil {
+		return nil
+	}
+	err := server.Close()
+	<-done
+	return err
+}
+
+// URL is the REST root with a trailing slash, as GITHUB_API_URL wants it.
+func (g *GitHub) URL() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.api("/")
+}
+
+// SetURL tells a GitHub that is served by a caller's own server under which
+// scheme and host, such as "http://127.0.0.1:8081", it is reached.
+func (g *GitHub) SetURL(base string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.base = strings.TrimSuffix(base, "/")
+}
+
+// Changed returns a channel that is closed at the next change of the world or
+// the next request. Take it before looking, or a change in between is missed.
+func (g *GitHub) Changed() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.changed
+}
+
+// Wait returns nil once cond holds, and the context's error if it never does.
+// cond runs without the simulator's lock and may call its methods.
+func (g *GitHub) Wait(ctx context.Context, cond func() bool) error {
+	for {
+		changed := g.Changed()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("sim: wait for GitHub: %w", ctx.Err())
+		}
+	}
+}
+
+// notify wakes everybody in Wait. Callers hold the lock.
+func (g *GitHub) notify() {
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// nextID returns a fresh id. Callers hold the lock.
+func (g *GitHub) nextID() int64 {
+	g.ids++
+	return g.ids
+}
+
+// now is the platform's time, in whole seconds as GitHub prints it.
+func (g *GitHub) now() time.Time { return g.opts.Now().UTC().Truncate(time.Second) }
+
+// api is the absolute URL of a REST path; web that of a page.
+func (g *GitHub) api(path string) string { return g.base + g.prefix + path }
+func (g *GitHub) web(path string) string { return g.base + path }

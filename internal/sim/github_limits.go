@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// hourlyLimit is the smallest primary limit of an installation, requests an hour.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+const hourlyLimit = 5000
+
+// rateLimit is the primary limit. One counter serves all installations.
+type rateLimit struct {
+	limit, remaining int
+	reset            time.Time
+}
+
+func newRateLimit() rateLimit { return rateLimit{limit: hourlyLimit, remaining: hourlyLimit} }
+
+// SetRateLimit leaves that many requests until reset. With 0 left, requests are
+// answered with 403 until the simulator's clock passes reset.
+func (g *GitHub) SetRateLimit(remaining int, reset time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.limit.remaining, g.limit.reset = remaining, reset
+	g.notify()
+}
+
+// refill starts a new hour if the old one is over.
+func (l *rateLimit) refill(now time.Time) {
+	if !now.Before(l.reset) {
+		l.remaining, l.reset = l.limit, now.Add(time.Hour).Truncate(time.Second)
+	}
+}
+
+// check refuses a request when nothing is left.
+func (l *rateLimit) check(now time.Time, who string) (reply, bool) {
+	l.refill(now)
+	if l.remaining > 0 {
+		return reply{}, false
+	}
+	rep := failed(http.StatusForbidden, "API rate limit exceeded for "+who+". If you reach out to GitHub Support for help, please include the request ID.")
+	return rep.withDocs("rest/using-the-rest-api/rate-limits-for-the-rest-api"), true
+}
+
+// charge counts a request and prints the limit on the answer.
+func (l *rateLimit) charge(h http.Header, now time.Time, free bool) {
+	l.refill(now)
+	if !free && l.remaining > 0 {
+		l.remaining--
+	}
+	for k, v := range map[string]string{
+		"X-Ratelimit-Limit":     strconv.Itoa(l.limit),
+		"X-Ratelimit-Remaining": strconv.Itoa(l.remaining),
+		"X-Ratelimit-Used":      strconv.Itoa(l.limit - l.remaining),
+		"X-Ratelimit-Reset":     strconv.FormatInt(l.reset.Unix(), 10),
+		"X-Ratelimit-Resource":  "core",
+	} {
+		if h.Get(k) == "" {
+			h.Set(k, v)
+		}
+	}
+}
+
+func (g *GitHub) getRateLimit(*call) reply {
+	g.limit.refill(g.opts.Now())
+	core := object{
+		"limit": g.limit.limit, "remaining": g.limit.remaining,
+		"used": g.limit.limit - g.limit.remaining, "reset": g.limit.reset.Unix(),
+	}
+	return ok(object{"resources": object{"core": core, "search": core, "graphql": core}, "rate": core})
+}

@@ -1,0 +1,69 @@
+package sim
+
+import "net/http"
+
+// rootRoutes are the endpoints that are not below a repository.
+func (g *GitHub) rootRoutes() []route {
+	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+	return []route{
+		{get, "app", authApp, nil, "rest/apps/apps#get-the-authenticated-app", g.getApp},
+		{get, "app/installations", authApp, nil, "rest/apps/apps#list-installations-for-the-authenticated-app", g.listInstallations},
+		{get, "app/installations/:id", authApp, nil, "rest/apps/apps#get-an-installation-for-the-authenticated-app", g.getInstallation},
+		{post, "app/installations/:id/access_tokens", authApp, nil, "rest/apps/apps#create-an-installation-access-token-for-an-app", g.createToken},
+		{get, "repos/:owner/:name/installation", authApp, nil, "rest/apps/apps#get-a-repository-installation-for-the-authenticated-app", g.getRepoInstallation},
+		{get, "installation/repositories", authInstallation, nil, "rest/apps/installations#list-repositories-accessible-to-the-app-installation", g.listInstallationRepos},
+		{del, "installation/token", authInstallation, nil, "rest/apps/installations#revoke-an-installation-access-token", g.revokeToken},
+		{get, "rate_limit", authAny, nil, "rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user", g.getRateLimit},
+		{get, "users/:user", authInstallation, nil, "rest/users/users#get-a-user", g.getUser},
+	}
+}
+
+// repoRoutes are the endpoints below /repos/:owner/:name and /repositories/:id.
+func (g *GitHub) repoRoutes() []route {
+	const get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+	const inst = authInstallation
+	var (
+		readCode  = []string{"contents:read"}
+		readPulls = []string{"pull_requests:read"}
+		readTalk  = []string{"issues:read", "pull_requests:read"}
+		talk      = []string{"issues:write", "pull_requests:write"}
+		readCheck = []string{"checks:read"}
+		check     = []string{"checks:write"}
+		meta      = []string{"metadata:read"}
+	)
+	return []route{
+		{get, "", inst, meta, "rest/repos/repos#get-a-repository", g.getRepo},
+		{get, "collaborators/:user/permission", inst, meta, "rest/collaborators/collaborators#get-repository-permissions-for-a-user", g.getPermission},
+
+		{get, "pulls", inst, readPulls, "rest/pulls/pulls#list-pull-requests", g.listPulls},
+		{get, "pulls/:number", inst, readPulls, "rest/pulls/pulls#get-a-pull-request", g.getPull},
+		{get, "pulls/:number/files", inst, readPulls, "rest/pulls/pulls#list-pull-requests-files", g.listPullFiles},
+		{get, "pulls/:number/commits", inst, readPulls, "rest/pulls/pulls#list-commits-on-a-pull-request", g.listPullCommits},
+		{get, "pulls/:number/reviews", inst, readPulls, "rest/pulls/reviews#list-reviews-for-a-pull-request", g.listReviews},
+		{get, "pulls/:number/comments", inst, readPulls, "rest/pulls/comments#list-review-comments-on-a-pull-request", g.listReviewComments},
+
+		{get, "issues/:number/comments", inst, readTalk, "rest/issues/comments#list-issue-comments", g.listComments},
+		{post, "issues/:number/comments", inst, talk, "rest/issues/comments#create-an-issue-comment", g.createComment},
+		{get, "issues/comments/:id", inst, readTalk, "rest/issues/comments#get-an-issue-comment", g.getComment},
+		{patch, "issues/comments/:id", inst, talk, "rest/issues/comments#update-an-issue-comment", g.updateComment},
+		{del, "issues/comments/:id", inst, talk, "rest/issues/comments#delete-an-issue-comment", g.deleteComment},
+		{get, "issues/comments/:id/reactions", inst, readTalk, "rest/reactions/reactions#list-reactions-for-an-issue-comment", g.listReactions},
+		{post, "issues/comments/:id/reactions", inst, talk, "rest/reactions/reactions#create-reaction-for-an-issue-comment", g.createReaction},
+		{del, "issues/comments/:id/reactions/:reaction", inst, talk, "rest/reactions/reactions#delete-an-issue-comment-reaction", g.deleteReaction},
+
+		{post, "check-runs", inst, check, "rest/checks/runs#create-a-check-run", g.createCheckRun},
+		{get, "check-runs/:id", inst, readCheck, "rest/checks/runs#get-a-check-run", g.getCheckRun},
+		{patch, "check-runs/:id", inst, check, "rest/checks/runs#update-a-check-run", g.updateCheckRun},
+		{get, "check-runs/:id/annotations", inst, readCheck, "rest/checks/runs#list-check-run-annotations", g.listAnnotations},
+		{get, "commits/*ref/check-runs", inst, readCheck, "rest/checks/runs#list-check-runs-for-a-git-reference", g.listCheckRuns},
+		{get, "commits/*ref/check-suites", inst, readCheck, "rest/checks/suites#list-check-suites-for-a-git-reference", g.listCheckSuites},
+		{get, "commits/*ref/pulls", inst, readPulls, "rest/commits/commits#list-pull-requests-associated-with-a-commit", g.listCommitPulls},
+		{get, "commits/*ref", inst, readCode, "rest/commits/commits#get-a-commit", g.getCommit},
+		{get, "compare/*basehead", inst, readCode, "rest/commits/commits#compare-two-commits", g.compare},
+
+		{get, "contents", inst, readCode, "rest/repos/contents#get-repository-content", g.getContents},
+		{get, "contents/*path", inst, readCode, "rest/repos/contents#get-repository-content", g.getContents},
+		{get, "git/blobs/:sha", inst, readCode, "rest/git/blobs#get-a-blob", g.getBlob},
+		{get, "git/trees/*sha", inst, readCode, "rest/git/trees#get-a-tree", g.getTree},
+	}
+}
