@@ -56,6 +56,8 @@ type GitHub struct {
 	requests      []RecordedRequest
 	faults        []*fault
 	limit         rateLimit
+	rootTable     []route
+	repoTable     []route
 
 	server *http.Server
 	done   chan struct{} // closed when the server's goroutine has ended
@@ -75,7 +77,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 	if prefix != "" && !strings.HasPrefix(prefix, "/") {
 		prefix = "/" + prefix
 	}
-	return &GitHub{
+	g := &GitHub{
 		opts:          o,
 		prefix:        prefix,
 		changed:       make(chan struct{}),
@@ -94,6 +96,8 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		limit:         newRateLimit(),
 		stop:          make(chan struct{}),
 	}
+	g.rootTable, g.repoTable = g.rootRoutes(), g.repoRoutes()
+	return g
 }
 
 // Start listens on a free port of 127.0.0.1 and returns [GitHub.URL].

@@ -17,7 +17,7 @@ func (g *GitHub) commitJSON(r *repository, k *commit) object {
 	}
 	author := g.userJSON(g.account(k.author))
 	return object{
-		"sha": k.sha, "node_id": nodeID("Commit", int64(len(k.sha))), "url": g.api(base + "/commits/" + k.sha),
+		"sha": k.sha, "node_id": "C_" + k.sha, "url": g.api(base + "/commits/" + k.sha),
 		"html_url": g.web(page + k.sha), "comments_url": g.api(base + "/commits/" + k.sha + "/comments"),
 		"commit": object{
 			"url": g.api(base + "/git/commits/" + k.sha), "author": person, "committer": person, "message": k.message,

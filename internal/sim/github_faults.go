@@ -26,7 +26,7 @@ type Fault struct {
 	Status  int
 	Headers http.Header
 	// Body is sent as it is; empty means an error in GitHub's shape, and for
-	// 502 its HTML page, which is not JSON.
+	// 502 and 503 its HTML page, which is not JSON.
 	Body string
 
 	// AfterEffect performs the request before the answer goes wrong: the
@@ -155,12 +155,16 @@ func (f *fault) apply(g *GitHub, w http.ResponseWriter, r *http.Request, body []
 
 // reply is the answer of a fault that has one.
 func (f *fault) reply() reply {
-	rep := failed(f.Status, http.StatusText(f.Status)).withDocs("rest")
+	message := http.StatusText(f.Status)
+	if f.Status == http.StatusUnauthorized {
+		message = "Bad credentials"
+	}
+	rep := failed(f.Status, message).withDocs("rest")
 	switch {
 	case f.Body != "":
 		rep.raw, rep.ctype = []byte(f.Body), "application/json; charset=utf-8"
-	case f.Status == http.StatusBadGateway:
-		rep.raw, rep.ctype = []byte("<html><head><title>502 Bad Gateway</title></head></html>\n"), "text/html"
+	case f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable:
+		rep.raw, rep.ctype = []byte("<html><head><title>Unicorn! &middot; GitHub</title></head></html>\n"), "text/html"
 	}
 	rep.header = f.Headers.Clone()
 	return rep

@@ -111,7 +111,7 @@ func (g *GitHub) answer(r *http.Request, body []byte) reply {
 		return rep
 	}
 	c := &call{g: g, r: r, body: body, inst: who.inst, token: who.token}
-	if rt, vars := match(g.rootRoutes(), r.Method, segs); rt != nil {
+	if rt, vars := match(g.rootTable, r.Method, segs); rt != nil {
 		c.vars = vars
 		return g.perform(c, rt, who)
 	}
@@ -128,7 +128,7 @@ func (g *GitHub) answer(r *http.Request, body []byte) reply {
 	if target.redirected(segs) {
 		return g.moved(r, target, rest)
 	}
-	rt, vars := match(g.repoRoutes(), r.Method, rest)
+	rt, vars := match(g.repoTable, r.Method, rest)
 	if rt == nil {
 		return notFound().withDocs("rest")
 	}

@@ -31,6 +31,15 @@ func (g *GitHub) account(login string) *user {
 	return u
 }
 
+// CreateOrganization makes a login an organisation; every other login is a
+// person or, if it ends in "[bot]", an App.
+func (g *GitHub) CreateOrganization(login string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.account(login).kind = "Organization"
+	g.notify()
+}
+
 // bot is the account under which the App writes.
 func (g *GitHub) bot() *user { return g.account(g.opts.Slug + "[bot]") }
 
@@ -83,13 +92,13 @@ func (g *GitHub) getPermission(c *call) reply {
 	if coarse == "" {
 		coarse = role
 	}
-	u2 := g.userJSON(u).(object)
-	u2["permissions"] = object{
+	person := g.userJSON(u).(object)
+	person["permissions"] = object{
 		"admin": role == "admin", "maintain": role == "admin" || role == "maintain",
 		"push": coarse == "admin" || coarse == "write", "triage": coarse != "none" && role != "read", "pull": role != "none",
 	}
-	u2["role_name"] = role
-	return ok(object{"permission": coarse, "role_name": role, "user": u2})
+	person["role_name"] = role
+	return ok(object{"permission": coarse, "role_name": role, "user": person})
 }
 
 func (g *GitHub) getUser(c *call) reply {
