@@ -1,0 +1,80 @@
+# Run "make" for the list of targets.
+
+GO      ?= go
+BIN     ?= bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  = -s -w -X main.version=$(VERSION)
+# Tools that cannot share the main module's dependencies have their own go.mod.
+TOOL     = $(GO) tool -modfile=tools/go.mod
+
+# The race detector needs a C compiler. "make test" works without one and says so;
+# RACE=required fails instead.
+CC_FOUND := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo yes)
+ifeq ($(CC_FOUND),yes)
+TEST_FLAGS = -race
+RACE_NOTE  = with the race detector
+TEST_ENV   = CGO_ENABLED=1
+else
+TEST_FLAGS =
+RACE_NOTE  = WITHOUT the race detector: it needs a C compiler, and $(shell $(GO) env CC) was not found
+TEST_ENV   = CGO_ENABLED=0
+endif
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: build ## Run the main job on the built-in platforms and watch it (ARGS=--once leaves when done)
+	@$(BIN)/liaison demo $(ARGS)
+
+.PHONY: test
+test: ## Run the tests (with the race detector where there is a C compiler)
+ifeq ($(RACE)$(CC_FOUND),required)
+	@echo "make test: RACE=required, but there is no C compiler" >&2; exit 1
+endif
+	@echo "running the tests $(RACE_NOTE)"
+	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -timeout 15m ./...
+
+.PHONY: build
+build: ## Build bin/liaison and bin/liaison-bridge, static and stamped with the version
+	@mkdir -p $(BIN)
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/liaison ./cmd/liaison-bridge
+
+.PHONY: generate
+generate: ## Write gen/ anew from proto/ (the first run builds buf, which takes minutes)
+	@$(TOOL) buf lint
+	@$(TOOL) buf generate
+
+.PHONY: lint
+lint: ## Check formatting, vet and lint, the arrows between folders included
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	@$(GO) vet ./...
+	@$(TOOL) golangci-lint run ./...
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities that the code can reach
+	@GO="$(GO)" scripts/vulncheck
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME (default 10s) each
+	@GO="$(GO)" FUZZTIME="$(or $(FUZZTIME),10s)" scripts/fuzz
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: soak
+soak: ## Run what takes long: hundreds of kills, thousands of seeds, longer fuzzing
+	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 3h ./sessions/... ./state/... ./cmd/...
+	@$(MAKE) fuzz FUZZTIME=2m
+
+.PHONY: tidy
+tidy: ## Tidy go.mod
+	@$(GO) mod tidy
+
+.PHONY: clean
+clean: ## Remove what was built
+	@rm -rf $(BIN)
