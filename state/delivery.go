@@ -8,20 +8,20 @@ import (
 // Delivery is one verified inbound webhook, kept exactly as it was signed.
 type Delivery struct {
 	// Source is the channel that received it, such as "github".
-	Source string
+	Source string `json:"source,omitempty"`
 	// ID is the sender's own id for it (X-GitHub-Delivery, Slack's event_id).
 	// It is unique within a source and survives redelivery.
-	ID string
+	ID string `json:"id,omitempty"`
 	// Event is the sender's name for the kind of event (X-GitHub-Event).
-	Event string
+	Event string `json:"event,omitempty"`
 	// Headers are the request headers worth keeping, by canonical name. Never a
 	// signature, a cookie or an authorization header: engines store only what
 	// [KeepHeader] allows.
-	Headers map[string]string
+	Headers map[string]string `json:"headers,omitempty"`
 	// Body is the request body, byte for byte.
-	Body []byte
+	Body []byte `json:"-"`
 	// ReceivedAt is when the last byte of the body was read.
-	ReceivedAt time.Time
+	ReceivedAt time.Time `json:"receivedAt,omitzero"`
 }
 
 // DeliveryStatus says how far a stored delivery has come.
@@ -45,16 +45,16 @@ type StoredDelivery struct {
 	// Seq orders deliveries by acceptance, from 1, without repeats. A delivery
 	// that becomes pending again keeps it, so a reader of [Queue.Pending] starts
 	// from 0 again whenever it was told that something was accepted.
-	Seq      uint64
-	Status   DeliveryStatus
-	Attempts int
+	Seq      uint64         `json:"seq,omitempty"`
+	Status   DeliveryStatus `json:"status,omitempty"`
+	Attempts int            `json:"attempts,omitempty"`
 	// NotBefore delays the next attempt; zero means now.
-	NotBefore time.Time
+	NotBefore time.Time `json:"notBefore,omitzero"`
 	// Decision is one line for a person: what was decided, and why.
-	Decision string
+	Decision string `json:"decision,omitempty"`
 	// SessionID and TurnID name what the delivery led to, where it led to anything.
-	SessionID string
-	TurnID    string
+	SessionID string `json:"sessionId,omitempty"`
+	TurnID    string `json:"turnId,omitempty"`
 }
 
 // DeliveryUpdate settles or postpones a stored delivery.
@@ -107,10 +107,10 @@ type Queue interface {
 // DeadLetter is a delivery or an outbox item that was given up, for a person to see.
 type DeadLetter struct {
 	// ID is "delivery:<source>:<id>" or "outbox:<id>".
-	ID     string
-	Kind   string
-	Reason string
-	At     time.Time
+	ID     string    `json:"id,omitempty"`
+	Kind   string    `json:"kind,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at,omitzero"`
 }
 
 // DeadLetters lists what was given up.

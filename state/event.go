@@ -43,7 +43,7 @@ type LifecycleEvent struct {
 	Event
 	// Ordinal tells apart several events of one commit; the store gives it, and
 	// the commit's id, when it returns them from Commit and PendingLifecycle.
-	Ordinal int
+	Ordinal int `json:"ordinal,omitempty"`
 }
 
 // Lifecycle finds events that were decided but perhaps not recorded.

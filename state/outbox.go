@@ -10,21 +10,21 @@ import (
 type OutboxItem struct {
 	// ID is deterministic, so that deciding twice owes once: the turn's id and
 	// the name of the effect. An item whose ID is stored already is left as it is.
-	ID string
+	ID string `json:"id,omitempty"`
 	// Seq orders the items; the store gives it.
-	Seq       uint64
-	SessionID string
-	TurnID    string
+	Seq       uint64 `json:"seq,omitempty"`
+	SessionID string `json:"sessionId,omitempty"`
+	TurnID    string `json:"turnId,omitempty"`
 	// Channel is the surface that performs it.
-	Channel string
+	Channel string `json:"channel,omitempty"`
 	// Kind and Payload are the channel's own; no one else reads the payload.
-	Kind    string
-	Payload json.RawMessage
+	Kind    string          `json:"kind,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
 	// Attempts counts the claims so far, this one included. Above one, or with
 	// an earlier epoch's claim, the effect may have happened: look before repeating.
-	Attempts  int
-	NotBefore time.Time
-	CreatedAt time.Time
+	Attempts  int       `json:"attempts,omitempty"`
+	NotBefore time.Time `json:"notBefore,omitzero"`
+	CreatedAt time.Time `json:"createdAt,omitzero"`
 }
 
 // OutboxResult says how an attempt at an outbox item ended.

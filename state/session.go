@@ -9,32 +9,32 @@ import (
 // Session is one durable conversation.
 type Session struct {
 	// ID is "ses_" and a ULID.
-	ID string
+	ID string `json:"id,omitempty"`
 	// Version is 0 before the session is stored and grows by one with each
 	// commit that contains it; a commit with another version than the stored
 	// one fails with [ErrConflict]. The caller's value is not changed: after a
 	// commit the stored version is the committed one plus one.
-	Version uint64
+	Version uint64 `json:"version,omitempty"`
 	// Channel is the surface that owns the session, such as "github".
-	Channel string
+	Channel string `json:"channel,omitempty"`
 	// Key is the continuation key that found it first.
-	Key       string
-	Title     string
-	Mode      Mode
-	Principal string
-	Status    SessionStatus
+	Key       string        `json:"key,omitempty"`
+	Title     string        `json:"title,omitempty"`
+	Mode      Mode          `json:"mode,omitempty"`
+	Principal string        `json:"principal,omitempty"`
+	Status    SessionStatus `json:"status,omitempty"`
 	// Revision is the newest state of the subject that the session has accepted,
 	// for example the head of a pull request.
-	Revision Revision
+	Revision Revision `json:"revision,omitzero"`
 	// Paused says why the surface cannot be reached (a suspended installation);
 	// empty when it can.
-	Paused string
+	Paused string `json:"paused,omitempty"`
 	// AgentID is the agent at the bridge, once one was intended.
-	AgentID string
+	AgentID string `json:"agentId,omitempty"`
 	// Surface is what the channel asked to remember, such as the id of its comment.
-	Surface   map[string]string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Surface   map[string]string `json:"surface,omitempty"`
+	CreatedAt time.Time         `json:"createdAt,omitzero"`
+	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
 }
 
 // Mode says whether a session takes follow-ups.
@@ -68,38 +68,38 @@ type Revision struct {
 // Turn is one run of the agent in a session.
 type Turn struct {
 	// ID is "trn_" and a ULID; IDs of one session sort in the order of creation.
-	ID        string
-	SessionID string
+	ID        string `json:"id,omitempty"`
+	SessionID string `json:"sessionId,omitempty"`
 	// Version works as Session.Version does.
-	Version uint64
-	Status  TurnStatus
+	Version uint64     `json:"version,omitempty"`
+	Status  TurnStatus `json:"status,omitempty"`
 	// Message is what the person or the event asked, in plain text.
-	Message string
+	Message string `json:"message,omitempty"`
 	// Request is the channel's own description of the work; no one else reads it.
-	Request json.RawMessage
+	Request json.RawMessage `json:"request,omitempty"`
 	// Revision is the state of the subject that the turn is about.
-	Revision Revision
+	Revision Revision `json:"revision,omitzero"`
 	// DeliveryID is the delivery that asked for it, "source:id".
-	DeliveryID string
+	DeliveryID string `json:"deliveryId,omitempty"`
 	// Attempts counts how often the turn was started; more than one after a crash.
-	Attempts int
+	Attempts int `json:"attempts,omitempty"`
 	// Lost counts the starts that ended with the death of the process.
-	Lost int
+	Lost int `json:"lost,omitempty"`
 	// Retries counts the starts that ended with the wish to try again later; a
 	// wait for a paused surface is not one.
-	Retries int
+	Retries int `json:"retries,omitempty"`
 	// Epoch is the store's epoch in which the turn was last started. It stays
 	// when the turn is queued again; a commit of a running turn, or of one that
 	// was started since, under an earlier epoch fails with [ErrFenced].
-	Epoch uint64
+	Epoch uint64 `json:"epoch,omitempty"`
 	// RunID is the run at the bridge, once known.
-	RunID string
+	RunID string `json:"runId,omitempty"`
 	// Reason says why the turn failed or was interrupted, for a person.
-	Reason    string
-	Usage     Usage
-	QueuedAt  time.Time
-	StartedAt time.Time
-	EndedAt   time.Time
+	Reason    string    `json:"reason,omitempty"`
+	Usage     Usage     `json:"usage,omitzero"`
+	QueuedAt  time.Time `json:"queuedAt,omitzero"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
 }
 
 // Usage counts the tokens of a turn.

@@ -8,21 +8,21 @@ import (
 
 // Timer asks for a wake at a time.
 type Timer struct {
-	ID        string
-	SessionID string
-	Due       time.Time
-	Kind      string
-	Payload   json.RawMessage
+	ID        string          `json:"id,omitempty"`
+	SessionID string          `json:"sessionId,omitempty"`
+	Due       time.Time       `json:"due,omitzero"`
+	Kind      string          `json:"kind,omitempty"`
+	Payload   json.RawMessage `json:"payload,omitempty"`
 }
 
 // Wake asks the dispatcher to look at a session again, written by a decision in
 // its own transaction so that neither can be lost without the other.
 type Wake struct {
-	ID        string
-	SessionID string
-	Kind      string
-	Payload   json.RawMessage
-	At        time.Time
+	ID        string          `json:"id,omitempty"`
+	SessionID string          `json:"sessionId,omitempty"`
+	Kind      string          `json:"kind,omitempty"`
+	Payload   json.RawMessage `json:"payload,omitempty"`
+	At        time.Time       `json:"at,omitzero"`
 }
 
 // Timers finds timers that are due.

@@ -190,7 +190,7 @@ func (v view) SessionVersion(id string) (uint64, bool, error) {
 
 func (v view) TurnHead(id string) (rules.TurnHead, bool, error) {
 	row, ok := v.d.turns[id]
-	return rules.TurnHead{Version: row.Version, Epoch: row.Epoch, Status: row.Status}, ok, nil
+	return rules.TurnHead{SessionID: row.SessionID, Version: row.Version, Epoch: row.Epoch, Status: row.Status}, ok, nil
 }
 
 func (v view) RunningTurn(sessionID string) (string, bool, error) {

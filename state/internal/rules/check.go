@@ -22,9 +22,10 @@ type View interface {
 
 // TurnHead is what preconditions need of a stored turn.
 type TurnHead struct {
-	Version uint64
-	Epoch   uint64
-	Status  state.TurnStatus
+	SessionID string
+	Version   uint64
+	Epoch     uint64
+	Status    state.TurnStatus
 }
 
 // OutboxState says how far an outbox item has come.
@@ -79,6 +80,9 @@ func checkTurns(c state.Change, v View, epoch uint64) error {
 		}
 		if t.Version != head.Version {
 			return fmt.Errorf("turn %s has version %d, not %d: %w", t.ID, head.Version, t.Version, state.ErrConflict)
+		}
+		if stored && t.SessionID != head.SessionID {
+			return fmt.Errorf("turn %s is of session %s: %w", t.ID, head.SessionID, state.ErrInvalid)
 		}
 		if stored && head.Status.Ended() && !t.Status.Ended() {
 			return fmt.Errorf("turn %s has ended and cannot become %s: %w", t.ID, t.Status, state.ErrInvalid)

@@ -1,0 +1,248 @@
+package boltstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/rules"
+)
+
+// The open items of a session are in tableOutboxOrder. The first of them, and
+// no other, is also in tableOutboxDue, so that what is due is found without a
+// look at what waits behind it.
+
+func orderKey(session string, seq uint64) []byte {
+	return append(append([]byte(session), 0), u64(seq)...)
+}
+
+func dueEntry(due, seq uint64) []byte { return append(u64(due), u64(seq)...) }
+
+// head returns the first open item of a session.
+func (r *reader) head(session string) (due, seq uint64, found bool) {
+	prefix := append([]byte(session), 0)
+	k, v := r.table(tableOutboxOrder).Cursor().Seek(prefix)
+	if !bytes.HasPrefix(k, prefix) {
+		return 0, 0, false
+	}
+	return number(v), number(k[len(prefix):]), true
+}
+
+// reorder runs change, which changes tableOutboxOrder for one session, and
+// brings tableOutboxDue up to it.
+func (b *batch) reorder(session string, change func() error) error {
+	oldDue, oldSeq, had := b.head(session)
+	if err := change(); err != nil {
+		return err
+	}
+	due, seq, has := b.head(session)
+	if had == has && oldDue == due && oldSeq == seq {
+		return nil
+	}
+	if had {
+		if err := b.table(tableOutboxDue).Delete(dueEntry(oldDue, oldSeq)); err != nil {
+			return err
+		}
+	}
+	if !has {
+		return nil
+	}
+	return b.table(tableOutboxDue).Put(dueEntry(due, seq), []byte(session))
+}
+
+func (b *batch) putOrder(session string, seq uint64, notBefore time.Time) error {
+	return b.reorder(session, func() error {
+		return b.table(tableOutboxOrder).Put(orderKey(session, seq), u64(dueKey(notBefore)))
+	})
+}
+
+func (o *commitOp) writeOutbox(b *batch) error {
+	for i, item := range o.change.Outbox {
+		if _, _, known := b.outboxID(item.ID); known {
+			continue
+		}
+		seq, err := b.table(tableOutbox).NextSequence()
+		if err != nil {
+			return err
+		}
+		if err := b.table(tableOutbox).Put(u64(seq), o.outbox[i]); err != nil {
+			return err
+		}
+		if err := b.putOutboxID(item.ID, seq, rules.OutboxOpen); err != nil {
+			return err
+		}
+		if err := b.putOrder(item.SessionID, seq, item.NotBefore); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) putOutboxID(id string, seq uint64, at rules.OutboxState) error {
+	return b.table(tableOutboxIDs).Put([]byte(id), append(u64(seq), byte(at)))
+}
+
+func (o *commitOp) writeSettlements(b *batch) error {
+	for _, s := range o.change.Settle {
+		if err := b.settle(s); err != nil {
+			return fmt.Errorf("settle %s: %w", s.ID, err)
+		}
+	}
+	return nil
+}
+
+func (b *batch) settle(s state.OutboxSettlement) error {
+	seq, before, _ := b.outboxID(s.ID)
+	item, err := b.outboxItem(seq)
+	if err != nil {
+		return err
+	}
+	letter := rules.OutboxLetter(s, b.store.opts.Now())
+	if before == rules.OutboxGivenUp {
+		if err := b.table(tableLetters).Delete([]byte(letter.ID)); err != nil {
+			return err
+		}
+	}
+	remove := func() error { return b.table(tableOutboxOrder).Delete(orderKey(item.SessionID, seq)) }
+	switch s.Result {
+	case state.OutboxRetry:
+		item.NotBefore = s.RetryAt
+		if err := b.putItem(item); err != nil {
+			return err
+		}
+		if err := b.putOutboxID(s.ID, seq, rules.OutboxOpen); err != nil {
+			return err
+		}
+		return b.putOrder(item.SessionID, seq, item.NotBefore)
+	case state.OutboxDead:
+		if err := b.putRow(tableLetters, []byte(letter.ID), letter); err != nil {
+			return err
+		}
+		if err := b.putOutboxID(s.ID, seq, rules.OutboxGivenUp); err != nil {
+			return err
+		}
+	default:
+		// The id stays, so that the same effect is not owed again.
+		if err := b.table(tableOutbox).Delete(u64(seq)); err != nil {
+			return err
+		}
+		if err := b.putOutboxID(s.ID, seq, rules.OutboxSettled); err != nil {
+			return err
+		}
+	}
+	return b.reorder(item.SessionID, remove)
+}
+
+// outboxItem returns the row of an item that an index names.
+func (r *reader) outboxItem(seq uint64) (item state.OutboxItem, err error) {
+	found, err := r.row(tableOutbox, u64(seq), &item)
+	if err == nil && !found {
+		err = fmt.Errorf("outbox item %d is in an index only: %w", seq, state.ErrCorrupt)
+	}
+	item.Seq = seq
+	return item, err
+}
+
+func (b *batch) putItem(item state.OutboxItem) error {
+	seq := item.Seq
+	item.Seq = 0 // it is the key
+	return b.putRow(tableOutbox, u64(seq), item)
+}
+
+// claimOp counts an attempt at what is due.
+type claimOp struct {
+	now     time.Time
+	limit   int
+	claimed []state.OutboxItem
+}
+
+// ClaimOutbox implements [state.Outbox].
+func (s *Store) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]state.OutboxItem, error) {
+	op := &claimOp{now: now, limit: limit}
+	if err := s.submit(ctx, op, 0); err != nil {
+		return nil, fmt.Errorf("claim outbox items: %w", err)
+	}
+	slices.SortFunc(op.claimed, func(a, b state.OutboxItem) int { return cmp.Compare(a.Seq, b.Seq) })
+	return op.claimed, nil
+}
+
+func (o *claimOp) check(b *batch) (bool, error) {
+	err := b.store.eachHead(&b.reader, b.claims, func(_, seq uint64, _ string) (bool, error) {
+		if len(o.claimed) >= o.limit {
+			return false, nil
+		}
+		item, err := b.outboxItem(seq)
+		if err != nil || item.NotBefore.After(o.now) {
+			return false, err
+		}
+		item.Attempts++
+		o.claimed = append(o.claimed, item)
+		return true, nil
+	})
+	return len(o.claimed) > 0, err
+}
+
+func (o *claimOp) write(b *batch) error {
+	for _, item := range o.claimed {
+		if err := b.putItem(item); err != nil {
+			return err
+		}
+		if b.claims == nil {
+			b.claims = map[string]string{}
+		}
+		b.claims[item.SessionID] = item.ID
+	}
+	return nil
+}
+
+func (*claimOp) done(*Store) {}
+
+// eachHead calls fn for the first open item of each session that has no claim,
+// those that are due first in front.
+func (s *Store) eachHead(r *reader, more map[string]string, fn func(due, seq uint64, session string) (bool, error)) error {
+	return r.after(tableOutboxDue, nil, func(k, v []byte) (bool, error) {
+		session := string(v)
+		if s.claimed(session) || more[session] != "" {
+			return true, nil
+		}
+		return fn(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), session)
+	})
+}
+
+func (s *Store) claimed(session string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.claims[session] != ""
+}
+
+// NextOutbox implements [state.Outbox].
+func (s *Store) NextOutbox(ctx context.Context) (time.Time, bool, error) {
+	var due time.Time
+	var found bool
+	err := s.view(ctx, func(r *reader) error {
+		return s.eachHead(r, nil, func(_, seq uint64, _ string) (bool, error) {
+			item, err := r.outboxItem(seq)
+			due, found = item.NotBefore, err == nil
+			return false, err
+		})
+	})
+	return due, found, err
+}
+
+// OutboxItems implements [state.Outbox].
+func (s *Store) OutboxItems(ctx context.Context, sessionID string) ([]state.OutboxItem, error) {
+	var items []state.OutboxItem
+	err := s.view(ctx, func(r *reader) error {
+		return r.prefixed(tableOutboxOrder, append([]byte(sessionID), 0), func(seq, _ []byte) (bool, error) {
+			item, err := r.outboxItem(number(seq))
+			items = append(items, item)
+			return true, err
+		})
+	})
+	return items, err
+}

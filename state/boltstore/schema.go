@@ -1,0 +1,151 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// table is a top-level bucket. Numbers in keys and values are big-endian, so
+// that cursors see them in order; rows are JSON.
+type table int
+
+const (
+	// tableMeta holds the schema version and the counters.
+	tableMeta table = iota
+	// tableDeliveries is seq → delivery without body.
+	tableDeliveries
+	// tableBodies is seq → encoded body.
+	tableBodies
+	// tableDeliveryIDs is source NUL id → seq.
+	tableDeliveryIDs
+	// tablePending is seq → nothing, for the pending deliveries.
+	tablePending
+	// tableLetters is id → dead letter.
+	tableLetters
+	// tableFacts is fact → who claimed it.
+	tableFacts
+	// tableSessions is id → session.
+	tableSessions
+	// tableKeys is continuation key → kind of link and session id.
+	tableKeys
+	// tableTurns is id → turn.
+	tableTurns
+	// tableSessionTurns is session NUL turn → nothing.
+	tableSessionTurns
+	// tableOpenTurns is turn → nothing, for the queued and running ones.
+	tableOpenTurns
+	// tableRunning is session → its running turn.
+	tableRunning
+	// tableOutbox is seq → outbox item, for those that are not done.
+	tableOutbox
+	// tableOutboxIDs is id → seq and state.
+	tableOutboxIDs
+	// tableOutboxOrder is session NUL seq → due, for the open items.
+	tableOutboxOrder
+	// tableOutboxDue is due seq → session, for the first open item of each session.
+	tableOutboxDue
+	// tableTimers is id → timer.
+	tableTimers
+	// tableTimersDue is due id → nothing.
+	tableTimersDue
+	// tableWakes is id → wake.
+	tableWakes
+	// tableLifecycle is commit ordinal → event.
+	tableLifecycle
+	tableCount
+)
+
+var tableNames = [tableCount]string{
+	"meta", "deliveries", "bodies", "delivery_ids", "pending", "letters", "facts", "sessions", "keys",
+	"turns", "session_turns", "open_turns", "running", "outbox", "outbox_ids", "outbox_order", "outbox_due",
+	"timers", "timers_due", "wakes", "lifecycle",
+}
+
+// The keys of tableMeta.
+var (
+	metaSchema  = []byte("schema")
+	metaEpoch   = []byte("epoch")
+	metaCommit  = []byte("commit")
+	metaChecked = []byte("checked")
+)
+
+// schemaVersion is what this program writes.
+const schemaVersion = 1
+
+// migrations[v] turns a file of schema version v into one of v+1. The first,
+// version 0, is a file without any table.
+var migrations = [schemaVersion]func(*bolt.Tx) error{createTables}
+
+func createTables(tx *bolt.Tx) error {
+	for _, name := range tableNames {
+		if _, err := tx.CreateBucket([]byte(name)); err != nil {
+			return fmt.Errorf("create table %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// migrate brings the file to schemaVersion, each step together with the number
+// that says it was done.
+func migrate(db *bolt.DB, from uint64) error {
+	for v := from; v < schemaVersion; v++ {
+		err := db.Update(func(tx *bolt.Tx) error {
+			if err := migrations[v](tx); err != nil {
+				return err
+			}
+			return tx.Bucket([]byte(tableNames[tableMeta])).Put(metaSchema, u64(v+1))
+		})
+		if err != nil {
+			return fmt.Errorf("migrate from schema %d: %w", v, err)
+		}
+	}
+	return nil
+}
+
+// readSchema returns the version of a file that is open, and refuses one that
+// is newer or not ours.
+func readSchema(db *bolt.DB, path string) (uint64, error) {
+	var version uint64
+	err := db.View(func(tx *bolt.Tx) error {
+		meta := tx.Bucket([]byte(tableNames[tableMeta]))
+		if meta == nil {
+			return fmt.Errorf("%s is a bbolt file, but not one of Liaison: %w", path, state.ErrCorrupt)
+		}
+		raw := meta.Get(metaSchema)
+		if len(raw) != 8 {
+			return fmt.Errorf("%s does not say its schema version: %w", path, state.ErrCorrupt)
+		}
+		version = binary.BigEndian.Uint64(raw)
+		if version == 0 {
+			return fmt.Errorf("%s says schema version 0: %w", path, state.ErrCorrupt)
+		}
+		for t := range tableCount {
+			if version == schemaVersion && tx.Bucket([]byte(tableNames[t])) == nil {
+				return fmt.Errorf("%s lacks the table %s: %w", path, tableNames[t], state.ErrCorrupt)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if version > schemaVersion {
+		return 0, fmt.Errorf("%s has schema version %d, and this program knows %d; run the newer program, or restore a backup made before the upgrade: %w",
+			path, version, schemaVersion, state.ErrNewerSchema)
+	}
+	return version, nil
+}
+
+func u64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// pair joins two strings that hold no NUL.
+func pair(a, b string) []byte {
+	k := make([]byte, 0, len(a)+1+len(b))
+	k = append(k, a...)
+	k = append(k, 0)
+	return append(k, b...)
+}

@@ -1,0 +1,212 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/rules"
+)
+
+// Store implements [state.Store] over one bbolt file.
+type Store struct {
+	opts  Options
+	path  string
+	db    *bolt.DB
+	file  *os.File // bbolt's own handle
+	epoch uint64
+
+	recent   *recent
+	bodies   bodies
+	accepted chan struct{}
+	added    chan struct{}
+
+	// failure is why nothing can be trusted any more.
+	failure atomic.Pointer[error]
+	failed  chan struct{}
+
+	// gate is held for reading while an operation is handed to the writer.
+	gate   sync.RWMutex
+	closed bool
+	ops    chan *request
+	idle   chan struct{} // closed when the writer has ended
+
+	// claims holds the outbox item that is claimed in each session, and lazy the
+	// confirmations that wait for the next transaction.
+	mu     sync.Mutex
+	claims map[string]string
+	lazy   map[uint64]bool
+
+	writer writer
+}
+
+var _ state.Store = (*Store)(nil)
+
+// start counts the epoch and sets the writer going.
+func start(db *bolt.DB, file *os.File, path string, version uint64, opts Options) (*Store, error) {
+	if err := migrate(db, version); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		opts: opts, path: path, db: db, file: file,
+		recent:   newRecent(recentIDs),
+		accepted: make(chan struct{}, 1),
+		added:    make(chan struct{}, 1),
+		failed:   make(chan struct{}),
+		ops:      make(chan *request, maxBatch),
+		idle:     make(chan struct{}),
+		claims:   map[string]string{},
+		lazy:     map[uint64]bool{},
+	}
+	err := db.Update(func(tx *bolt.Tx) error {
+		meta := tx.Bucket([]byte(tableNames[tableMeta]))
+		s.epoch = number(meta.Get(metaEpoch)) + 1
+		s.writer.commit = number(meta.Get(metaCommit))
+		return meta.Put(metaEpoch, u64(s.epoch))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the opening of %s: %w", path, err)
+	}
+	go s.write()
+	return s, nil
+}
+
+// Epoch implements [state.Committer].
+func (s *Store) Epoch() uint64 { return s.epoch }
+
+// Accepted implements [state.Queue].
+func (s *Store) Accepted() <-chan struct{} { return s.accepted }
+
+// OutboxAdded implements [state.Outbox].
+func (s *Store) OutboxAdded() <-chan struct{} { return s.added }
+
+// Failed implements [state.Admin].
+func (s *Store) Failed() <-chan struct{} { return s.failed }
+
+// Close implements [state.Admin]. Operations that were handed over before are
+// finished first. A second call does nothing.
+func (s *Store) Close() error {
+	s.gate.Lock()
+	if s.closed {
+		s.gate.Unlock()
+		<-s.idle
+		return nil
+	}
+	s.closed = true
+	close(s.ops)
+	s.gate.Unlock()
+	<-s.idle
+
+	var errs []error
+	own, err := lockOwner(s.path)
+	errs = append(errs, err)
+	if s.failure.Load() == nil {
+		errs = append(errs, s.writeFreelist())
+	}
+	errs = append(errs, s.db.Close())
+	if own != nil {
+		errs = append(errs, own.write(0), own.unlock())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close the state: %w", err)
+	}
+	return nil
+}
+
+// writeFreelist stores the list of free pages, which is left out of each commit,
+// so that the next opening need not search the file for them.
+func (s *Store) writeFreelist() error {
+	s.db.NoFreelistSync = false
+	return s.db.Update(func(tx *bolt.Tx) error {
+		return s.flushLazy(&batch{store: s, reader: reader{tx: tx}})
+	})
+}
+
+// usable returns why the store cannot be used.
+func (s *Store) usable() error {
+	if failure := s.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
+var errClosed = fmt.Errorf("the store is closed: %w", state.ErrUnavailable)
+
+// open returns why the store cannot be used, also when it is closed.
+func (s *Store) open() error {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return errClosed
+	}
+	return s.usable()
+}
+
+// fail ends the trust in the store.
+func (s *Store) fail(cause error) error {
+	err := fmt.Errorf("writing %s failed, and what it holds must be checked (%w): %w",
+		s.path, cause, state.ErrUnavailable)
+	if s.failure.CompareAndSwap(nil, &err) {
+		s.opts.Logger.Error("the state cannot be trusted any more; leave and start again", "file", s.path, "err", cause)
+		// The next opening checks the file; where even this cannot be written it
+		// still checks the structure, since the file was not closed cleanly.
+		if f, ferr := os.OpenFile(suspectPath(s.path), os.O_CREATE|os.O_WRONLY, 0o600); ferr == nil {
+			_ = f.Close()
+		}
+		close(s.failed)
+	}
+	return s.usable()
+}
+
+// view runs fn in a read transaction. Nothing of bbolt may outlive it.
+func (s *Store) view(ctx context.Context, fn func(*reader) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.usable(); err != nil {
+		return err
+	}
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if fault, ok := p.(runtime.Error); ok {
+			err = fmt.Errorf("read %s: %w: %w", s.path, fault, state.ErrCorrupt)
+			return
+		}
+		err = fmt.Errorf("read %s: %v: %w", s.path, p, state.ErrCorrupt)
+	}()
+	err = s.db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
+	if failure := s.usable(); failure != nil {
+		return failure // it may have failed meanwhile
+	}
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return errClosed
+	}
+	return err
+}
+
+// refusal keeps what callers branch on apart from the engine's own faults.
+func refusal(err error) bool {
+	_, claimed := errors.AsType[*state.FactClaimedError](err)
+	return claimed || errors.Is(err, state.ErrConflict) || errors.Is(err, state.ErrFenced) ||
+		errors.Is(err, state.ErrNotFound) || errors.Is(err, state.ErrInvalid) || errors.Is(err, errFull)
+}
+
+var _ rules.View = (*reader)(nil)
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,14 @@
+package memstore_test
+
+import (
+	"testing"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/memstore"
+	"github.com/liaison-bot/liaison/state/statetest"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	statetest.Run(t, func(testing.TB) state.Store { return memstore.New(memstore.Options{}) })
+}

@@ -1,0 +1,51 @@
+package statetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// snapshot is all that can be seen of a store, except when letters were written.
+type snapshot struct {
+	Pending   []state.StoredDelivery
+	Bodies    []string
+	Letters   []state.DeadLetter
+	Sessions  []state.Session
+	Turns     []state.Turn
+	OpenTurns []state.Turn
+	Items     []state.OutboxItem
+	Timers    []state.Timer
+	Wakes     []state.Wake
+	Lifecycle []state.LifecycleEvent
+}
+
+const all = 1 << 20
+
+var farFuture = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func dump(t testing.TB, s state.Store) snapshot {
+	t.Helper()
+	ctx := t.Context()
+	snap := snapshot{
+		Pending:   must(s.Pending(ctx, 0, all))(t),
+		Letters:   must(s.DeadLetters(ctx, "", all))(t),
+		Sessions:  must(s.ListSessions(ctx, "", all))(t),
+		OpenTurns: must(s.OpenTurns(ctx))(t),
+		Timers:    must(s.DueTimers(ctx, farFuture, all))(t),
+		Wakes:     must(s.PendingWakes(ctx, "", all))(t),
+		Lifecycle: must(s.PendingLifecycle(ctx))(t),
+	}
+	for _, d := range snap.Pending {
+		snap.Bodies = append(snap.Bodies, string(d.Body))
+	}
+	for i := range snap.Letters {
+		snap.Letters[i].At = time.Time{}
+	}
+	for _, row := range snap.Sessions {
+		snap.Turns = append(snap.Turns, must(s.Turns(ctx, row.ID))(t)...)
+		snap.Items = append(snap.Items, must(s.OutboxItems(ctx, row.ID))(t)...)
+	}
+	return snap
+}
