@@ -1,0 +1,136 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// actor is the one writer of a session. All of its methods run in its own
+// goroutine, one after another; none of them waits for an agent or a surface.
+type actor struct {
+	e  *Engine
+	id string
+
+	// mail and intended are guarded by actors.mu.
+	mail     []func(*actor)
+	intended []string
+	wake     chan struct{}
+
+	// stale asks for a reload before the next decision.
+	stale bool
+	// sess is the session as stored; its Version is 0 before that.
+	sess state.Session
+	// queued are the turns that wait, in order.
+	queued []*queuedTurn
+	// running is the turn whose goroutine is alive, also when the turn itself
+	// was ended meanwhile; nothing else starts before it is gone.
+	running *runningTurn
+	// unsynced are commits whose events are in the log but perhaps not on disk.
+	unsynced []uint64
+}
+
+// queuedTurn is a turn that has not started, or shall start again.
+type queuedTurn struct {
+	row state.Turn
+	// parked turns wait for their timer.
+	parked bool
+}
+
+// nudge wakes the loop; a value that is waiting already is enough.
+func (a *actor) nudge() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// idle reports whether the store knows all that the actor knows, and nothing is to be done.
+func (a *actor) idle() bool { return a.running == nil && len(a.queued) == 0 }
+
+// ready brings the actor's picture up to date with the store, and takes back
+// turns that are running there but not here.
+func (a *actor) ready() error {
+	for range maxConflicts {
+		if !a.stale {
+			return nil
+		}
+		if err := a.load(); err != nil {
+			return err
+		}
+		if err := a.reclaim(); err != nil && !errors.Is(err, state.ErrConflict) {
+			return fmt.Errorf("take back lost turns of session %s: %w", a.id, err)
+		}
+	}
+	return fmt.Errorf("session %s keeps changing: %w", a.id, state.ErrConflict)
+}
+
+func (a *actor) load() error {
+	ctx := a.e.actors.ctx
+	sess, err := read(ctx, a.e, func(ctx context.Context) (state.Session, error) { return a.e.store.Session(ctx, a.id) })
+	if errors.Is(err, state.ErrNotFound) {
+		a.sess, a.queued, a.stale = state.Session{ID: a.id}, nil, false
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", a.id, err)
+	}
+	turns, err := read(ctx, a.e, func(ctx context.Context) ([]state.Turn, error) { return a.e.store.Turns(ctx, a.id) })
+	if err != nil {
+		return fmt.Errorf("read turns of session %s: %w", a.id, err)
+	}
+	a.adopt(sess, turns)
+	return nil
+}
+
+// adopt replaces the actor's picture. Turns that were parked stay so.
+func (a *actor) adopt(sess state.Session, turns []state.Turn) {
+	before := a.queued
+	a.sess, a.queued, a.stale = sess, nil, false
+	for _, t := range turns {
+		if a.running != nil && a.running.row.ID == t.ID {
+			a.running.row = t
+			continue
+		}
+		if t.Status.Ended() {
+			continue
+		}
+		i := slices.IndexFunc(before, func(q *queuedTurn) bool { return q.row.ID == t.ID })
+		a.queued = append(a.queued, &queuedTurn{row: t, parked: i >= 0 && before[i].parked})
+	}
+}
+
+// next returns the first turn that may start, or nil.
+func (a *actor) next() *queuedTurn {
+	for _, q := range a.queued {
+		if !q.parked {
+			return q
+		}
+	}
+	return nil
+}
+
+// schedule makes the session stand in line when it has a turn to start, and
+// leave the line when it has none.
+func (a *actor) schedule() {
+	switch {
+	case a.e.actors.isStopping():
+		return
+	case a.running == nil && a.next() != nil:
+		a.e.turns.add(a.id)
+		return
+	}
+	a.e.turns.remove(a.id)
+}
+
+// view is a turn as the channel sees it.
+func (a *actor) view(t state.Turn) Turn {
+	return Turn{
+		ID: t.ID, SessionID: a.id, Key: a.sess.Key, Attempt: max(t.Attempts, 1),
+		Message: t.Message, Request: t.Request, Revision: t.Revision,
+		Surface: cloneMap(a.sess.Surface),
+	}
+}

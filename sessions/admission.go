@@ -1,0 +1,258 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// admit decides about one delivery, in one commit that also settles it, and
+// calls settled once nothing more will happen to it in this process.
+func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
+	defer settled()
+	err := a.decide(func(dr *draft) error { return a.consider(dr, d, in) })
+	var claimed *state.FactClaimedError
+	switch {
+	case err == nil:
+		a.schedule()
+	case errors.As(err, &claimed):
+		a.e.settleDelivery(d, state.DeliveryIgnored, "duplicate of "+claimed.By)
+	case errors.Is(err, state.ErrUnavailable) || a.e.actors.ctx.Err() != nil:
+		a.e.logger.Warn("delivery not decided; it will be at the next start", "delivery", ref(d), "error", err)
+	default:
+		a.e.settleDelivery(d, state.DeliveryDead, "could not be decided: "+err.Error())
+	}
+}
+
+// consider drafts what becomes of an intent.
+func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
+	if in.Fact != "" {
+		d.change.Facts = []state.Fact{{Key: in.Fact, By: ref(del)}}
+	}
+	if a.sess.Version == 0 {
+		if in.Action == ActionArchive {
+			d.settle(del, state.DeliveryIgnored, "no session to archive: "+in.Reason, "")
+			return nil
+		}
+		a.create(d, del, in)
+		a.enqueue(d, del, in)
+		return nil
+	}
+	reason, err := a.unwanted(in)
+	if err != nil {
+		return err
+	}
+	if reason != "" {
+		if a.sess.Mode != state.ModeTask && in.Revision.ID == a.sess.Revision.ID && !overtaken(in.Revision, a.sess.Revision) {
+			// The subject was heard of, if only to say what is known: a late
+			// word from before this one must not count as news.
+			a.refresh(d, in)
+		}
+		d.settle(del, state.DeliveryIgnored, reason, "")
+		return nil
+	}
+	if err := a.linkAliases(d, in); err != nil {
+		return err
+	}
+	a.refresh(d, in)
+	if in.Action == ActionArchive {
+		a.archive(d, del, in)
+		return nil
+	}
+	if in.Admission == AdmitPreempt {
+		a.preempt(d, in)
+	}
+	a.enqueue(d, del, in)
+	return nil
+}
+
+// create drafts the session that the intent is the first to speak of.
+func (a *actor) create(d *draft, del state.StoredDelivery, in Intent) {
+	mode := in.Mode
+	if mode == "" {
+		mode = state.ModeChat
+	}
+	now := a.e.now()
+	d.sess = &state.Session{
+		ID: a.id, Channel: del.Source, Key: in.Key, Title: a.e.redact(in.Title), Mode: mode,
+		Principal: in.Principal, Status: state.SessionActive, Revision: in.Revision,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	d.change.Keys = append(d.change.Keys, state.KeyLink{Key: in.Key, SessionID: a.id})
+	for _, alias := range in.Aliases {
+		d.change.Keys = append(d.change.Keys, state.KeyLink{Key: alias, SessionID: a.id, Alias: true})
+	}
+	d.event(EventSessionStarted, "", sessionStarted{
+		Channel: del.Source, Key: in.Key, Title: d.sess.Title, Mode: mode, Principal: in.Principal,
+	})
+}
+
+// unwanted says why an intent changes nothing, or "" when it does.
+func (a *actor) unwanted(in Intent) (string, error) {
+	known := a.sess.Revision
+	switch {
+	case in.Action == ActionRun && a.sess.Mode == state.ModeTask:
+		return "the session is a task and takes no follow-up", nil
+	case in.Force || in.Revision.ID == "" || known.ID == "":
+		return "", nil
+	case overtaken(in.Revision, known):
+		return fmt.Sprintf("about %s, which is older than %s", short(in.Revision.ID), short(known.ID)), nil
+	case in.Action != ActionRun || in.Revision.ID != known.ID:
+		return "", nil
+	}
+	// The revision is known. It is done with unless every turn about it was
+	// interrupted, as when the subject was closed meanwhile and is open again.
+	turns, err := read(a.e.actors.ctx, a.e, func(ctx context.Context) ([]state.Turn, error) {
+		return a.e.store.Turns(ctx, a.id)
+	})
+	if err != nil {
+		return "", fmt.Errorf("read turns of session %s: %w", a.id, err)
+	}
+	for _, t := range slices.Backward(turns) {
+		if t.Revision.ID == known.ID && t.Status != state.TurnInterrupted {
+			return fmt.Sprintf("%s is %s already, as turn %s", short(known.ID), t.Status, t.ID), nil
+		}
+	}
+	return "", nil
+}
+
+// refresh drafts what every accepted intent says of the session.
+func (a *actor) refresh(d *draft, in Intent) {
+	row := d.session()
+	row.Revision = newest(row.Revision, in.Revision)
+	if in.Title != "" {
+		row.Title = a.e.redact(in.Title)
+	}
+	if in.Action == ActionRun && row.Status == state.SessionArchived {
+		row.Status = state.SessionActive
+		d.event(EventSessionStarted, "", sessionStarted{
+			Channel: row.Channel, Key: row.Key, Title: row.Title, Mode: row.Mode,
+			Principal: row.Principal, Reopened: true,
+		})
+	}
+}
+
+// linkAliases drafts the aliases that do not name this session yet.
+func (a *actor) linkAliases(d *draft, in Intent) error {
+	for _, alias := range in.Aliases {
+		s, err := read(a.e.actors.ctx, a.e, func(ctx context.Context) (state.Session, error) {
+			return a.e.store.SessionByKey(ctx, alias)
+		})
+		if err != nil && !errors.Is(err, state.ErrNotFound) {
+			return fmt.Errorf("find session of alias %s: %w", alias, err)
+		}
+		if s.ID != a.id {
+			d.change.Keys = append(d.change.Keys, state.KeyLink{Key: alias, SessionID: a.id, Alias: true})
+		}
+	}
+	return nil
+}
+
+// enqueue drafts the turn that the intent asks for.
+func (a *actor) enqueue(d *draft, del state.StoredDelivery, in Intent) {
+	t := d.turn(state.Turn{
+		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
+		Message: a.e.redact(in.Message), Request: in.Request, Revision: in.Revision,
+		DeliveryID: ref(del), QueuedAt: a.e.now(),
+	})
+	d.event(EventMessageReceived, t.ID, messageReceived{
+		Text: t.Message, Principal: in.Principal, DeliveryID: t.DeliveryID, Reason: a.e.redact(in.Reason),
+	})
+	d.event(EventTurnQueued, t.ID, turnQueued{Position: a.position(d)})
+	d.settle(del, state.DeliveryDone, fmt.Sprintf("queued as turn %s: %s", t.ID, in.Reason), t.ID)
+}
+
+// position is how many turns come before one that is queued by this draft.
+func (a *actor) position(d *draft) int {
+	n := a.e.turns.ahead(a.id)
+	for _, q := range a.queued {
+		if !d.ends(q.row.ID) {
+			n++
+		}
+	}
+	if a.running != nil {
+		n = max(n, 1)
+	}
+	return n
+}
+
+// preempt drafts the end of all that is under way, in favour of the intent.
+func (a *actor) preempt(d *draft, in Intent) {
+	for _, t := range a.open() {
+		superseded := in.Revision.ID != "" && in.Revision.ID != t.Revision.ID
+		reason := "a newer message took its place"
+		if superseded {
+			reason = "superseded by " + short(in.Revision.ID)
+		}
+		d.interrupt(t, reason, superseded)
+	}
+}
+
+// archive drafts the end of the session, until its key is heard of again.
+func (a *actor) archive(d *draft, del state.StoredDelivery, in Intent) {
+	for _, t := range a.open() {
+		d.interrupt(t, in.Reason, false)
+	}
+	row := d.session()
+	if row.Status != state.SessionArchived {
+		row.Status = state.SessionArchived
+		d.event(EventSessionCompleted, "", sessionEnded{Reason: a.e.redact(in.Reason), Archived: true})
+	}
+	d.settle(del, state.DeliveryDone, "archived: "+in.Reason, "")
+}
+
+// open returns the turns that have not ended, in the order in which they run.
+func (a *actor) open() []state.Turn {
+	var turns []state.Turn
+	if a.running != nil && !a.running.row.Status.Ended() {
+		turns = append(turns, a.running.row)
+	}
+	for _, q := range a.queued {
+		turns = append(turns, q.row)
+	}
+	return turns
+}
+
+// settle drafts what became of a delivery.
+func (d *draft) settle(del state.StoredDelivery, status state.DeliveryStatus, decision, turnID string) {
+	u := state.DeliveryUpdate{
+		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1,
+		Decision: clip(d.a.e.redact(decision), maxReasonText), TurnID: turnID,
+	}
+	if d.a.sess.Version > 0 || d.sess != nil {
+		u.SessionID = d.a.id
+	}
+	d.change.Deliveries = append(d.change.Deliveries, u)
+}
+
+// interrupt drafts the end of a turn that was stopped or overtaken. The world
+// hears of it only if it had heard of the turn.
+func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
+	a := d.a
+	row := d.turn(t)
+	row.Status, row.EndedAt = state.TurnInterrupted, a.e.now()
+	row.Reason = clip(a.e.redact(reason), maxReasonText)
+	if t.Status == state.TurnQueued && t.Attempts > 0 {
+		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))
+	}
+	if t.Attempts > 0 {
+		r := Report{Moment: MomentInterrupted, Reason: row.Reason, Superseded: superseded}
+		if err := d.owe(*row, r); err != nil {
+			a.e.logger.Error("an interrupted turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
+		}
+	}
+	d.event(EventTurnFailed, t.ID, turnFailed{
+		Error: interruptedText, Reason: row.Reason, Interrupted: true, Superseded: superseded,
+	})
+}
+
+// ends reports whether the draft ends the turn.
+func (d *draft) ends(turnID string) bool {
+	return slices.ContainsFunc(d.turns, func(t *state.Turn) bool { return t.ID == turnID && t.Status.Ended() })
+}
+
+// ref names a delivery to people and in claims.
+func ref(d state.StoredDelivery) string { return d.Source + ":" + d.ID }

@@ -1,0 +1,217 @@
+package sessions
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
+)
+
+// ending says what else follows from the end of a turn's goroutine.
+type ending struct {
+	// parked is set when the turn was queued again and has to wait for its timer.
+	parked bool
+}
+
+// conclude drafts what becomes of a turn whose goroutine has ended.
+func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
+	if out.prepared {
+		d.unpause()
+	}
+	var superseded *SupersededError
+	var unneeded *UnneededError
+	var retry *RetryError
+	finished := out.err == nil && out.result.Status == bridge.RunFinished
+	t.RunID = cmp.Or(out.result.RunID, t.RunID)
+	t.Usage = usageOf(cmp.Or(out.result.Usage, out.used))
+	switch {
+	case finished:
+		a.complete(d, t, out)
+	case errors.Is(out.cause, errHandOver), errors.Is(out.cause, errStopped):
+		d.requeue(t, "the service stopped while it ran", time.Time{})
+	case errors.Is(out.cause, errTurnTimeout):
+		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.e.timeout))
+	case errors.As(out.err, &superseded):
+		a.follow(d, t, superseded)
+	case errors.As(out.err, &unneeded):
+		d.interrupt(t, unneeded.Reason, false)
+		a.rest(d, EventSessionCompleted, unneeded.Reason)
+	case errors.As(out.err, &retry):
+		return a.postpone(d, t, retry)
+	case out.err != nil:
+		a.logPanic(out.err)
+		a.fail(d, t, out.err.Error())
+	case out.result.Status == bridge.RunCancelled:
+		d.interrupt(t, "the run was cancelled at the bridge", false)
+		a.rest(d, EventSessionCompleted, "the run was cancelled at the bridge")
+	default:
+		a.fail(d, t, runFailure(out.result))
+	}
+	return ending{}
+}
+
+// runFailure says why a run that did not finish ended.
+func runFailure(r bridge.Result) string {
+	reason := cmp.Or(r.Reason, r.ErrorCode)
+	switch {
+	case r.Status == bridge.RunExpired:
+		return "the agent's run expired: " + cmp.Or(reason, "no reason given")
+	case reason == "":
+		return "the agent's run failed and gave no reason"
+	default:
+		return reason
+	}
+}
+
+// complete drafts a good end. An answer that cannot be handed to the channel is a failure.
+func (a *actor) complete(d *draft, t state.Turn, out outcome) {
+	model := cmp.Or(out.result.Model, a.e.model())
+	r := Report{Moment: MomentCompleted, Text: out.result.Text, Model: model, Duration: out.took}
+	if err := d.owe(t, r); err != nil {
+		a.logPanic(err)
+		a.fail(d, t, "the answer could not be handed over: "+err.Error())
+		return
+	}
+	row := d.turn(t)
+	row.Status, row.EndedAt = state.TurnCompleted, a.e.now()
+	d.event(EventTurnCompleted, t.ID, turnCompleted{
+		Result: clip(a.e.redact(out.result.Text), maxMessageText), Usage: t.Usage,
+		Model: model, RunID: t.RunID, DurationMS: out.took.Milliseconds(),
+	})
+	a.rest(d, EventSessionCompleted, "")
+}
+
+// fail drafts a bad end, told to the world.
+func (a *actor) fail(d *draft, t state.Turn, reason string) {
+	row := d.turn(t)
+	row.Status, row.EndedAt = state.TurnFailed, a.e.now()
+	row.Reason = clip(a.e.redact(reason), maxReasonText)
+	if err := d.owe(*row, Report{Moment: MomentFailed, Reason: row.Reason}); err != nil {
+		a.e.logger.Error("a failed turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
+	}
+	d.event(EventTurnFailed, t.ID, turnFailed{Error: row.Reason})
+	a.rest(d, EventSessionFailed, row.Reason)
+}
+
+// rest drafts what a session does after a turn when no other is queued: a chat
+// waits, a task is over.
+func (a *actor) rest(d *draft, taskEnd, reason string) {
+	for _, q := range a.queued {
+		if !d.ends(q.row.ID) {
+			return
+		}
+	}
+	if a.sess.Mode != state.ModeTask {
+		d.event(EventSessionWaiting, "", struct{}{})
+		return
+	}
+	d.session().Status = state.SessionArchived
+	d.event(taskEnd, "", sessionEnded{Reason: clip(a.e.redact(reason), maxReasonText)})
+}
+
+// follow drafts the end of a turn whose subject has moved on, and the turn that
+// takes its place unless one is queued already.
+func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
+	if s.Revision.ID == t.Revision.ID {
+		a.fail(d, t, "the channel said that "+short(t.Revision.ID)+" is superseded by itself")
+		return
+	}
+	d.interrupt(t, "superseded by "+short(s.Revision.ID), true)
+	for _, q := range a.queued {
+		if q.row.Revision.ID == s.Revision.ID {
+			return
+		}
+	}
+	sess := d.session()
+	sess.Revision = newest(sess.Revision, s.Revision)
+	request := s.Request
+	if len(request) == 0 {
+		request = t.Request
+	}
+	next := d.turn(state.Turn{
+		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
+		Message: t.Message, Request: request, Revision: s.Revision,
+		DeliveryID: t.DeliveryID, QueuedAt: a.e.now(),
+	})
+	d.event(EventTurnQueued, next.ID, turnQueued{
+		Position: a.position(d), Reason: "takes the place of turn " + t.ID,
+	})
+}
+
+// postpone drafts another try later, or the end when there were enough.
+func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
+	wait := max(retry.After, backoff(turnRetryBase, turnRetryMax, t.Retries+1, a.e.rand))
+	if retry.Paused {
+		wait = max(retry.After, pausedRetry)
+		d.pause(retry.Error())
+	} else {
+		t.Retries++
+	}
+	if t.Retries > maxTurnRetries {
+		a.fail(d, t, fmt.Sprintf("gave up after %d tries: %v", t.Retries, retry.Err))
+		return ending{}
+	}
+	due := a.e.now().Add(wait)
+	payload, _ := json.Marshal(retryPayload{TurnID: t.ID}) // a string always marshals
+	d.change.Timers = append(d.change.Timers, state.Timer{
+		ID: retryTimerID(t.ID), SessionID: a.id, Due: due, Kind: timerTurnRetry, Payload: payload,
+	})
+	d.requeue(t, retry.Error(), due)
+	return ending{parked: true}
+}
+
+// requeue drafts that a turn which was started stands in line again. The world is not told.
+func (d *draft) requeue(t state.Turn, reason string, notBefore time.Time) {
+	row := d.turn(t)
+	row.Status = state.TurnQueued
+	row.Reason = clip(d.a.e.redact(reason), maxReasonText)
+	queued := turnQueued{Position: d.a.e.turns.ahead(d.a.id), Reason: row.Reason}
+	if !notBefore.IsZero() {
+		queued.NotBefore = &notBefore
+	}
+	d.event(EventTurnQueued, t.ID, queued)
+}
+
+// pause drafts that the surface refuses us altogether; unpause that it does not.
+func (d *draft) pause(reason string) {
+	reason = clip(d.a.e.redact(reason), maxReasonText)
+	if d.a.sess.Paused != reason {
+		d.session().Paused = reason
+	}
+}
+
+func (d *draft) unpause() {
+	if d.a.sess.Paused != "" {
+		d.session().Paused = ""
+	}
+}
+
+// noticePause logs a change of the session's pause, once.
+func (a *actor) noticePause(now string) {
+	switch {
+	case a.sess.Paused == "" && now != "":
+		a.e.logger.Warn("session paused: its surface refuses us", "session", a.id, "reason", now)
+	case a.sess.Paused != "" && now == "":
+		a.e.logger.Info("session goes on: its surface answers again", "session", a.id)
+	}
+}
+
+// logPanic keeps the stack of a fault in foreign code for the operator.
+func (a *actor) logPanic(err error) {
+	var p *panicError
+	if errors.As(err, &p) {
+		a.e.logger.Error("panic", "session", a.id, "error", p, "stack", p.stack)
+	}
+}
+
+func usageOf(u bridge.Usage) state.Usage {
+	return state.Usage{
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+		CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
+		TotalTokens: u.TotalTokens,
+	}
+}

@@ -1,0 +1,199 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// draft gathers what one decision of an actor changes, on copies. Nothing of it
+// is seen before commit, and commit shows all of it or nothing.
+type draft struct {
+	a      *actor
+	change state.Change
+	sess   *state.Session
+	turns  []*state.Turn
+}
+
+func (a *actor) draft() *draft { return &draft{a: a} }
+
+// session returns the session's row to be changed.
+func (d *draft) session() *state.Session {
+	if d.sess == nil {
+		row := d.a.sess
+		row.Surface = cloneMap(row.Surface)
+		row.UpdatedAt = d.a.e.now()
+		d.sess = &row
+	}
+	return d.sess
+}
+
+// turn returns a row to be changed, begun from t.
+func (d *draft) turn(t state.Turn) *state.Turn {
+	row := &t
+	d.turns = append(d.turns, row)
+	return row
+}
+
+// event records something that this decision decided.
+func (d *draft) event(typ, turnID string, data any) {
+	d.change.Lifecycle = append(d.change.Lifecycle, state.LifecycleEvent{
+		Event:   newEvent(typ, d.a.id, turnID, d.a.e.now(), data),
+		Ordinal: len(d.change.Lifecycle),
+	})
+}
+
+// owe adds what the turn's channel wants the world to be told.
+func (d *draft) owe(t state.Turn, r Report) error {
+	effects, err := d.a.effects(t, r)
+	if err != nil {
+		return err
+	}
+	for _, f := range effects {
+		d.change.Outbox = append(d.change.Outbox, state.OutboxItem{
+			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: d.a.sess.Channel,
+			Kind: f.Kind, Payload: f.Payload, CreatedAt: d.a.e.now(),
+		})
+	}
+	return nil
+}
+
+// effects asks the session's channel, which may be broken.
+func (a *actor) effects(t state.Turn, r Report) (effects []Effect, err error) {
+	c, ok := a.e.channels[a.sess.Channel]
+	if !ok {
+		return nil, fmt.Errorf("channel %q is not configured", a.sess.Channel)
+	}
+	r.Text, r.Reason = a.e.redact(r.Text), a.e.redact(r.Reason)
+	err = guard("Effects of channel "+a.sess.Channel, a.e.redact, func() (err error) {
+		effects, err = c.Effects(a.view(t), r)
+		return err
+	})
+	for _, f := range effects {
+		if err == nil && (f.Name == "" || len(f.Payload) > 0 && !json.Valid(f.Payload)) {
+			err = fmt.Errorf("channel %s made an effect that cannot be stored: %q", a.sess.Channel, f.Name)
+		}
+	}
+	return effects, err
+}
+
+// commit applies the draft and, once it holds, makes it the actor's picture and
+// records its events.
+func (d *draft) commit() error {
+	a := d.a
+	if d.sess != nil {
+		d.change.Sessions = append(d.change.Sessions, *d.sess)
+	}
+	for _, t := range d.turns {
+		d.change.Turns = append(d.change.Turns, *t)
+	}
+	id, err := a.e.commit(a.e.actors.ctx, d.change)
+	if err != nil {
+		// What was stored is uncertain, for example after a conflict.
+		a.stale = true
+		return err
+	}
+	if len(d.change.Timers) > 0 {
+		a.e.nudgeTimers()
+	}
+	if d.sess != nil {
+		a.noticePause(d.sess.Paused)
+		a.sess = *d.sess
+		a.sess.Version++
+	}
+	for _, t := range d.turns {
+		t.Version++
+		a.place(*t)
+	}
+	a.silence()
+	a.record(id, d.change.Lifecycle, !d.leavesOpen())
+	return nil
+}
+
+// leavesOpen reports whether the session has a turn to go on with after this.
+func (d *draft) leavesOpen() bool {
+	a := d.a
+	return len(a.queued) > 0 || a.running != nil && !a.running.row.Status.Ended() ||
+		slices.ContainsFunc(d.turns, func(t *state.Turn) bool { return !t.Status.Ended() })
+}
+
+// place puts a turn's new row where the actor keeps it.
+func (a *actor) place(t state.Turn) {
+	if a.running != nil && a.running.row.ID == t.ID {
+		a.running.row = t
+		return
+	}
+	i := slices.IndexFunc(a.queued, func(q *queuedTurn) bool { return q.row.ID == t.ID })
+	switch {
+	case i < 0 && t.Status == state.TurnQueued:
+		a.queued = append(a.queued, &queuedTurn{row: t})
+	case i < 0:
+	case t.Status == state.TurnQueued:
+		a.queued[i].row = t
+	default:
+		a.queued = slices.Delete(a.queued, i, i+1)
+	}
+}
+
+// record appends decided events to the log. With sync, which is asked for when
+// the session has nothing left to do, they are surely on disk afterwards and are
+// confirmed to the store, together with those before them; until then the next
+// start looks for them, and nobody waits for the disk meanwhile.
+func (a *actor) record(commit uint64, decided []state.LifecycleEvent, sync bool) {
+	if len(decided) == 0 {
+		return
+	}
+	events := make([]state.Event, len(decided))
+	for i, ev := range decided {
+		events[i] = ev.Event
+		events[i].Commit = commit
+	}
+	ctx := a.e.actors.ctx
+	if err := a.e.log.Append(ctx, a.id, sync, events...); err != nil {
+		a.e.logger.Error("events not recorded; they will be at the next start", "session", a.id, "error", err)
+		return
+	}
+	a.unsynced = append(a.unsynced, commit)
+	if !sync {
+		return
+	}
+	if _, err := a.e.store.Commit(ctx, state.Change{Confirm: a.unsynced}); err != nil && !errors.Is(err, state.ErrUnavailable) {
+		a.e.logger.Error("recorded events not confirmed", "session", a.id, "error", err)
+	}
+	a.unsynced = nil
+}
+
+// decide takes a decision, anew if a row changed meanwhile. build works on the
+// actor's current picture and says nothing else.
+func (a *actor) decide(build func(*draft) error) error {
+	for range maxConflicts {
+		if err := a.ready(); err != nil {
+			return err
+		}
+		d := a.draft()
+		if err := build(d); err != nil {
+			return err
+		}
+		err := d.commit()
+		if !errors.Is(err, state.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("gave up after %d tries: %w", maxConflicts, state.ErrConflict)
+}
+
+// newEvent makes an event of our own types, which always marshal.
+func newEvent(typ, sessionID, turnID string, at time.Time, data any) state.Event {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		raw = json.RawMessage(`{}`)
+	}
+	return state.Event{Type: typ, SessionID: sessionID, TurnID: turnID, At: at, Data: raw}
+}
+
+func cloneMap(m map[string]string) map[string]string { return maps.Clone(m) }

@@ -1,0 +1,248 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Options says what an engine works with. Store, Log, Runner, Dir and at least
+// one channel are needed; the rest has defaults.
+type Options struct {
+	Store    state.Store
+	Log      state.EventLog
+	Channels []Channel
+	Runner   Runner
+	// Dir is the state directory; the workspace of a session is
+	// <Dir>/sessions/<id>/workspace.
+	Dir string
+	// MaxRunningTurns is how many turns run at once; [DefaultMaxRunningTurns] when zero.
+	MaxRunningTurns int
+	// TurnTimeout bounds one turn; [DefaultTurnTimeout] when zero.
+	TurnTimeout time.Duration
+	// Model names the model of the next run; an empty name leaves it to the bridge.
+	Model func() string
+	// Redact masks secrets in everything that is recorded, sent to the agent or
+	// handed to a channel. Nil masks nothing.
+	Redact func(string) string
+	// Logger receives what an operator should know. Nil discards it.
+	Logger *slog.Logger
+	// Now, NewID and Rand are the clock, the ids and the jitter. NewID returns an
+	// id without prefix, and later ones sort after earlier ones; Rand returns a
+	// number in [0, 1).
+	Now   func() time.Time
+	NewID func() string
+	Rand  func() float64
+}
+
+// Engine runs sessions: it decides about deliveries, runs turns, and sees to it
+// that what is owed to the world is delivered. All of it happens inside Run.
+type Engine struct {
+	store    state.Store
+	log      state.EventLog
+	channels map[string]Channel
+	runner   Runner
+	dir      string
+	timeout  time.Duration
+	model    func() string
+	redact   func(string) string
+	logger   *slog.Logger
+	now      func() time.Time
+	newID    func() string
+	rand     func() float64
+
+	actors *actors
+	turns  *turnQueue
+	outbox *outbox
+
+	timerSet    chan struct{}
+	dispatching atomic.Int64
+	running     atomic.Bool
+	ran         atomic.Bool
+}
+
+// New returns an engine that has not started yet.
+func New(o Options) (*Engine, error) {
+	switch {
+	case o.Store == nil:
+		return nil, errors.New("sessions: Options.Store is missing")
+	case o.Log == nil:
+		return nil, errors.New("sessions: Options.Log is missing")
+	case o.Runner == nil:
+		return nil, errors.New("sessions: Options.Runner is missing")
+	case o.Dir == "":
+		return nil, errors.New("sessions: Options.Dir is missing")
+	case o.MaxRunningTurns < 0 || o.TurnTimeout < 0:
+		return nil, errors.New("sessions: Options.MaxRunningTurns and TurnTimeout must not be negative")
+	}
+	dir, err := filepath.Abs(o.Dir) // a bridge takes no other
+	if err != nil {
+		return nil, fmt.Errorf("sessions: find Options.Dir: %w", err)
+	}
+	e := &Engine{
+		store: o.Store, log: o.Log, runner: o.Runner, dir: dir,
+		channels: make(map[string]Channel, len(o.Channels)),
+		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger,
+		now: o.Now, newID: o.NewID, rand: o.Rand,
+		timerSet: make(chan struct{}, 1),
+	}
+	for _, c := range o.Channels {
+		if _, twice := e.channels[c.Name()]; twice || c.Name() == "" {
+			return nil, fmt.Errorf("sessions: channel name %q is empty or used twice", c.Name())
+		}
+		e.channels[c.Name()] = c
+	}
+	e.setDefaults()
+	limit := o.MaxRunningTurns
+	if limit == 0 {
+		limit = DefaultMaxRunningTurns
+	}
+	e.actors = newActors(e)
+	e.turns = newTurnQueue(limit, e.grant)
+	e.outbox = newOutbox(e)
+	return e, nil
+}
+
+func (e *Engine) setDefaults() {
+	if e.timeout == 0 {
+		e.timeout = DefaultTurnTimeout
+	}
+	if e.model == nil {
+		e.model = func() string { return "" }
+	}
+	if e.redact == nil {
+		e.redact = func(s string) string { return s }
+	}
+	if e.logger == nil {
+		e.logger = slog.New(slog.DiscardHandler)
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.newID == nil {
+		e.newID = monotonicIDs(e.now)
+	}
+	if e.rand == nil {
+		e.rand = rand.Float64
+	}
+}
+
+// ErrStoreFailed is returned by Run when the store can no longer be trusted.
+// The process should exit non-zero and open the store anew, with a check.
+var ErrStoreFailed = errors.New("sessions: the store failed; it must be opened anew")
+
+// Run repairs what an earlier process left, then works until ctx is cancelled.
+// Then it takes nothing more, gives running turns back to the queue without
+// telling the world, lets effects under way finish, and returns nil within 20 s.
+// It returns [ErrStoreFailed] when the store fails, and an error when the
+// repair is impossible. An engine runs once.
+func (e *Engine) Run(ctx context.Context) error {
+	if e.ran.Swap(true) {
+		return errors.New("sessions: an engine runs only once")
+	}
+	// Decisions outlive ctx for a bounded time, so that a stop is recorded too.
+	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelWork(errStopped)
+	e.actors.ctx = work
+
+	e.running.Store(true)
+	defer e.running.Store(false)
+
+	if err := e.recoverState(ctx, work); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+
+	intake, stopIntake := context.WithCancel(ctx)
+	defer stopIntake()
+	var loops sync.WaitGroup
+	loops.Go(func() { newDispatcher(e, work).run(intake) })
+	loops.Go(func() { e.runTimers(intake, work) })
+	loops.Go(func() { e.outbox.run(intake, work) })
+	e.turns.open()
+
+	var result error
+	select {
+	case <-ctx.Done():
+	case <-e.store.Failed():
+		result = ErrStoreFailed
+	}
+	stopIntake()
+	e.stop(&loops, cancelWork)
+	return result
+}
+
+// errStopped ends work that was still going on at the end of a stop.
+var errStopped = errors.New("the service stopped")
+
+// stop hands over what is running and waits, within bounds, for everything to end.
+func (e *Engine) stop(loops *sync.WaitGroup, cancelWork context.CancelCauseFunc) {
+	hard := time.AfterFunc(stopHard, func() { cancelWork(errStopped) })
+	defer hard.Stop()
+
+	e.turns.close()
+	e.actors.stop()
+	loops.Wait()
+	if !e.actors.wait(stopTurns) {
+		// A runner that ignores its context cannot be ended from here. Its turn
+		// stays running in the ledger, and the next process counts it as lost.
+		e.logger.Error("turns did not stop in time; they will be recovered at the next start")
+		cancelWork(errStopped)
+		e.actors.wait(time.Second)
+	}
+}
+
+// Status is a snapshot of what the engine is doing.
+type Status struct {
+	// Running is false before Run has recovered and after it has returned.
+	Running bool `json:"running"`
+	// ActiveSessions have something queued, running or being decided.
+	ActiveSessions int `json:"activeSessions"`
+	RunningTurns   int `json:"runningTurns"`
+	// QueuedTurns wait for one of MaxRunningTurns; each stands for one session.
+	QueuedTurns     int `json:"queuedTurns"`
+	MaxRunningTurns int `json:"maxRunningTurns"`
+	// Deciding is the number of deliveries that are read but not settled yet.
+	Deciding int `json:"deciding"`
+	// Delivering is the number of effects under way.
+	Delivering int `json:"delivering"`
+}
+
+// Status returns what the engine is doing now.
+func (e *Engine) Status() Status {
+	running, queued := e.turns.counts()
+	return Status{
+		Running:         e.running.Load(),
+		ActiveSessions:  e.actors.count(),
+		RunningTurns:    running,
+		QueuedTurns:     queued,
+		MaxRunningTurns: e.turns.limit,
+		Deciding:        int(e.dispatching.Load()),
+		Delivering:      e.outbox.underWay(),
+	}
+}
+
+// Workspace returns the directory in which a session's agent works.
+func (e *Engine) Workspace(sessionID string) string {
+	return filepath.Join(e.dir, "sessions", sessionID, "workspace")
+}
+
+// makeWorkspace creates it. Only the owner may read it: it holds private code.
+func (e *Engine) makeWorkspace(sessionID string) (string, error) {
+	dir := e.Workspace(sessionID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("create workspace: %w", err)
+	}
+	return dir, nil
+}

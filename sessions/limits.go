@@ -1,0 +1,83 @@
+package sessions
+
+import "time"
+
+// Defaults of [Options].
+const (
+	// DefaultMaxRunningTurns is how many turns run at once over all sessions. It
+	// equals the bridge client's own default bound.
+	DefaultMaxRunningTurns = 4
+	// DefaultTurnTimeout is how long one turn may take, evidence included.
+	DefaultTurnTimeout = 30 * time.Minute
+)
+
+// Bounds of the dispatcher.
+const (
+	// maxDispatching is how many deliveries are between being read and being
+	// decided. It bounds memory: GitHub's bodies reach 25 MB, but a page is read
+	// only as room becomes free.
+	maxDispatching = 64
+	// maxConflicts is how often one decision is taken anew because a row changed
+	// meanwhile. Sessions have one writer each, so one retry is already rare.
+	maxConflicts = 10
+)
+
+// Bounds of a turn.
+const (
+	// maxLost is how many times a turn may take the process with it before it is
+	// given up as the likely cause.
+	maxLost = 3
+	// maxTurnRetries is how often a turn waits and starts anew when its channel
+	// asks for it; with the backoff below that is about two hours.
+	maxTurnRetries = 8
+	// turnRetryBase and turnRetryMax bound the backoff between those starts.
+	turnRetryBase = 30 * time.Second
+	turnRetryMax  = 30 * time.Minute
+)
+
+// Bounds of the outbox.
+const (
+	// maxDelivering is how many effects are under way at once, one per session.
+	maxDelivering = 8
+	// maxEffectFailures is how often an effect may fail before it becomes a dead
+	// letter; with the backoff below that is about three hours.
+	maxEffectFailures = 12
+	effectRetryBase   = 2 * time.Second
+	effectRetryMax    = 30 * time.Minute
+	// deliverTimeout bounds one attempt at an effect.
+	deliverTimeout = 2 * time.Minute
+	// pausedRetry is the wait before a surface that refuses us altogether is
+	// asked again. Nothing is lost by the wait: the surface tells us when it is back.
+	pausedRetry = 15 * time.Minute
+)
+
+// Bounds of a stop. All of it fits into the 25 s in which the process must be gone.
+const (
+	// stopTurns is how long running turns may take to notice that we stop.
+	stopTurns = 12 * time.Second
+	// stopEffects is how long an effect under way may go on before it is cut.
+	stopEffects = 5 * time.Second
+	// stopHard ends everything, counted from the wish to stop.
+	stopHard = 18 * time.Second
+)
+
+// Backoff of a store that cannot take anything now.
+const (
+	storeRetryBase = 100 * time.Millisecond
+	storeRetryMax  = 5 * time.Second
+)
+
+// Bounds of what is recorded of a run.
+const (
+	// appendEvery and appendBytes decide when gathered text becomes an event: a
+	// reader sees text four times a second, and a fast model writes at most one
+	// line per 4 KiB.
+	appendEvery = 250 * time.Millisecond
+	appendBytes = 4 << 10
+	// maxMessageText bounds the text of one message or reasoning block on record.
+	maxMessageText = 256 << 10
+	// maxActionData bounds the arguments and the result of one action on record.
+	maxActionData = 16 << 10
+	// maxReasonText bounds a reason that people read.
+	maxReasonText = 2 << 10
+)

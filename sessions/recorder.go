@@ -1,0 +1,205 @@
+package sessions
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
+)
+
+// recorder turns the events of one run into events of the session's record:
+// masked, bounded, and no more of them than a person can read.
+type recorder struct {
+	e                 *Engine
+	sessionID, turnID string
+
+	mu     sync.Mutex
+	closed bool
+	// failed keeps a full disk from filling the log too.
+	failed bool
+	answer stream
+	reason stream
+	timer  *time.Timer
+	// open are the actions that were requested and have no result yet, in order.
+	open []string
+	// known are all actions that were requested.
+	known map[string]bool
+	usage bridge.Usage
+}
+
+// stream is one of the two kinds of streamed text.
+type stream struct {
+	text                *textStream
+	appended, completed string
+}
+
+func newRecorder(e *Engine, sessionID, turnID string) *recorder {
+	return &recorder{
+		e: e, sessionID: sessionID, turnID: turnID, known: make(map[string]bool),
+		answer: stream{appended: EventMessageAppended, completed: EventMessageCompleted},
+		reason: stream{appended: EventReasoningAppended, completed: EventReasoningCompleted},
+	}
+}
+
+// observe records one event of the run.
+func (r *recorder) observe(ev bridge.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch p := ev.Payload.(type) {
+	case bridge.Assistant:
+		r.complete(&r.reason, 0)
+		r.append(&r.answer, p.Text)
+		for _, use := range p.ToolUses {
+			r.request(use.ID, use.Name, use.Input, false)
+		}
+	case bridge.Thinking:
+		r.complete(&r.answer, 0)
+		r.append(&r.reason, p.Text)
+		if p.Text == "" {
+			r.complete(&r.reason, p.Duration)
+		}
+	case bridge.ToolCall:
+		r.toolCall(p)
+	case bridge.Task:
+		r.task(p)
+	case bridge.Tokens:
+		r.usage = p.Usage
+	}
+}
+
+// finish records what the run left open.
+func (r *recorder) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.complete(&r.reason, 0)
+	r.complete(&r.answer, 0)
+	for len(r.open) > 0 {
+		r.result(actionResult{CallID: r.open[0], IsError: true, Error: "the run ended before the action did"})
+	}
+	r.stopTimer()
+}
+
+// used returns the tokens that the run reported while it went on.
+func (r *recorder) used() bridge.Usage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.usage
+}
+
+// close finishes, and drops whatever the run still brings.
+func (r *recorder) close() {
+	r.finish()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+}
+
+func (r *recorder) append(s *stream, text string) {
+	if text == "" {
+		return
+	}
+	if s.text == nil {
+		s.text = &textStream{redact: r.e.redact}
+	}
+	if s.text.add(text, r.e.now()) {
+		r.flush(s)
+		return
+	}
+	if r.timer == nil {
+		r.timer = time.AfterFunc(appendEvery, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.timer = nil
+			r.flush(&r.reason)
+			r.flush(&r.answer)
+		})
+	}
+}
+
+func (r *recorder) flush(s *stream) {
+	if s.text == nil {
+		return
+	}
+	if more := s.text.next(); more != "" {
+		r.write(s.appended, textAppended{Text: more})
+	}
+}
+
+// complete ends a streamed text, if there is one.
+func (r *recorder) complete(s *stream, took time.Duration) {
+	if s.text == nil {
+		return
+	}
+	r.flush(s)
+	r.write(s.completed, textCompleted{Text: s.text.whole(), DurationMS: took.Milliseconds()})
+	s.text = nil
+}
+
+func (r *recorder) toolCall(c bridge.ToolCall) {
+	r.complete(&r.reason, 0)
+	r.complete(&r.answer, 0)
+	r.request(c.CallID, c.Name, c.Args, c.ArgsTruncated)
+	if c.Status == bridge.ToolRunning {
+		return
+	}
+	r.result(actionResult{
+		CallID: c.CallID, Name: c.Name, IsError: c.Status == bridge.ToolError,
+		Result: recordable(c.Result, r.e.redact), Truncated: c.ResultTruncated || len(c.Result) > maxActionData,
+	})
+}
+
+// request records an action once, however often it is announced.
+func (r *recorder) request(callID, name string, args json.RawMessage, truncated bool) {
+	if r.known[callID] {
+		return
+	}
+	r.known[callID] = true
+	r.open = append(r.open, callID)
+	r.write(EventActionsRequested, actionsRequested{Actions: []action{{
+		CallID: callID, Name: name, Args: recordable(args, r.e.redact),
+		Truncated: truncated || len(args) > maxActionData,
+	}}})
+}
+
+// result records the end of an action once.
+func (r *recorder) result(a actionResult) {
+	for i, id := range r.open {
+		if id == a.CallID {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			r.write(EventActionResult, a)
+			return
+		}
+	}
+}
+
+func (r *recorder) task(t bridge.Task) {
+	typ := EventSubagentCalled
+	switch t.Status {
+	case "completed", "finished", "error", "failed", "cancelled":
+		typ = EventSubagentCompleted
+	}
+	r.write(typ, subagentReported{Status: t.Status, Text: clip(r.e.redact(t.Text), maxActionData)})
+}
+
+func (r *recorder) stopTimer() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+}
+
+// write appends one event. Text of a run may be lost at a power failure, so it
+// does not wait for the disk.
+func (r *recorder) write(typ string, data any) {
+	if r.closed {
+		return
+	}
+	ev := newEvent(typ, r.sessionID, r.turnID, r.e.now(), data)
+	err := r.e.log.Append(r.e.actors.ctx, r.sessionID, false, []state.Event{ev}...)
+	if err != nil && !r.failed {
+		r.failed = true
+		r.e.logger.Error("events of a run not recorded", "session", r.sessionID, "turn", r.turnID, "error", err)
+	}
+}

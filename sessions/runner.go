@@ -1,0 +1,32 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/liaison-bot/liaison/bridge"
+)
+
+// Runner runs agents. The engine asks for one run of a session at a time.
+type Runner interface {
+	// Run runs the agent once and returns how that ended. Events are handed to
+	// observe one after another, from one goroutine, before Run returns. When
+	// ctx ends, the run is cancelled and Run returns soon. It may fail with
+	// [*RetryError]; any other error fails the turn, with its text shown to people.
+	Run(ctx context.Context, r RunRequest, observe func(bridge.Event)) (bridge.Result, error)
+}
+
+// RunRequest describes one run.
+type RunRequest struct {
+	SessionID string
+	TurnID    string
+	// AgentID names the session's agent, which need not exist yet.
+	AgentID string
+	// Dir is the agent's working directory, absolute.
+	Dir    string
+	Prompt string
+	// Model is empty where the bridge shall choose.
+	Model string
+	// Force allows to expire a run of this agent that stands in the way: the
+	// engine knows of none that is alive, so a dead process left it.
+	Force bool
+}

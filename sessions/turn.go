@@ -1,0 +1,182 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
+)
+
+// runningTurn is a turn with a goroutine of its own.
+type runningTurn struct {
+	row      state.Turn
+	cancel   context.CancelCauseFunc
+	recorder *recorder
+}
+
+// Why a turn's context ended.
+var (
+	errInterrupted = errors.New("turn interrupted")
+	errHandOver    = errors.New("the service is stopping")
+	errTurnTimeout = errors.New("turn timeout")
+)
+
+// outcome is how a turn's goroutine ended.
+type outcome struct {
+	result bridge.Result
+	// used is what the run reported before its result.
+	used bridge.Usage
+	err  error
+	// cause says why the context ended before the turn did, if so.
+	cause error
+	// prepared is set when the channel reached its surface.
+	prepared bool
+	took     time.Duration
+}
+
+// start uses a granted place: it makes the first turn that may start run, or
+// gives the place back.
+func (a *actor) start() {
+	if a.e.actors.isStopping() || a.running != nil {
+		a.e.turns.release()
+		return
+	}
+	var begun *state.Turn
+	err := a.decide(func(d *draft) (err error) {
+		begun, err = a.begin(d)
+		return err
+	})
+	if err != nil {
+		a.e.turns.release()
+		if !errors.Is(err, errNothingToStart) {
+			a.e.logger.Error("turn not started", "session", a.id, "error", err)
+		}
+		return
+	}
+	a.launch(*begun)
+}
+
+// errNothingToStart says that the turn was dropped before its place was granted.
+var errNothingToStart = errors.New("nothing to start")
+
+// begin drafts the start of the next turn.
+func (a *actor) begin(d *draft) (*state.Turn, error) {
+	q := a.next()
+	if q == nil {
+		return nil, errNothingToStart
+	}
+	t := d.turn(q.row)
+	t.Status, t.Reason = state.TurnRunning, ""
+	t.Attempts++
+	t.Epoch = a.e.store.Epoch()
+	t.StartedAt = a.e.now()
+	if sess := d.session(); sess.AgentID == "" {
+		// The intention is stored before the agent is made, so that a crash in
+		// between leaves no agent that nobody knows of.
+		sess.AgentID = agentPrefix + a.e.newID()
+	}
+	if err := d.owe(*t, Report{Moment: MomentStarted}); err != nil {
+		a.e.logger.Error("a started turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
+	}
+	d.event(EventTurnStarted, t.ID, turnStarted{Attempt: t.Attempts})
+	return t, nil
+}
+
+// launch starts the goroutine of a turn that is running in the ledger.
+func (a *actor) launch(t state.Turn) {
+	ctx, cancel := context.WithCancelCause(a.e.actors.ctx)
+	rec := newRecorder(a.e, a.id, t.ID)
+	a.running = &runningTurn{row: t, cancel: cancel, recorder: rec}
+	view, agent, channel := a.view(t), a.sess.AgentID, a.sess.Channel
+	go func() {
+		out := a.e.runTurn(ctx, channel, view, agent, rec)
+		cancel(nil)
+		a.e.actors.post(a.id, func(a *actor) { a.finish(out) })
+	}()
+}
+
+// runTurn prepares the evidence and runs the agent. It is the only part of a
+// turn that takes long.
+func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID string, rec *recorder) (out outcome) {
+	started := e.now()
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTurnTimeout)
+	defer cancel()
+	defer func() {
+		out.took = e.now().Sub(started)
+		out.cause = context.Cause(ctx)
+	}()
+
+	c, ok := e.channels[channel]
+	if !ok {
+		out.err = fmt.Errorf("channel %q is not configured any more", channel)
+		return out
+	}
+	dir, err := e.makeWorkspace(t.SessionID)
+	if err != nil {
+		out.err = err
+		return out
+	}
+	var brief Brief
+	out.err = guard("Prepare of channel "+channel, e.redact, func() (err error) {
+		brief, err = c.Prepare(ctx, t, dir)
+		return err
+	})
+	if out.err != nil {
+		return out
+	}
+	out.prepared = true
+	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", e.redact(brief.Note))
+	request := RunRequest{
+		SessionID: t.SessionID, TurnID: t.ID, AgentID: agentID, Dir: dir,
+		Prompt: e.redact(brief.Prompt), Model: e.model(), Force: true,
+	}
+	out.err = guard("Runner", e.redact, func() (err error) {
+		out.result, err = e.runner.Run(ctx, request, rec.observe)
+		return err
+	})
+	rec.finish()
+	out.used = rec.used()
+	return out
+}
+
+// finish settles a turn whose goroutine is gone and gives its place back.
+func (a *actor) finish(out outcome) {
+	defer a.e.turns.release()
+	var end ending
+	var err error
+	if !a.running.row.Status.Ended() {
+		err = a.decide(func(d *draft) error {
+			end = a.conclude(d, a.running.row, out)
+			return nil
+		})
+	}
+	t := a.running.row
+	a.running = nil
+	switch {
+	case err != nil:
+		a.e.logger.Error("turn not settled; it will be recovered at the next start",
+			"session", a.id, "turn", t.ID, "error", err)
+	case t.Status == state.TurnQueued:
+		a.queued = slices.Insert(a.queued, 0, &queuedTurn{row: t, parked: end.parked})
+	}
+	a.schedule()
+}
+
+// silence keeps the goroutine of a turn that was ended from recording more.
+func (a *actor) silence() {
+	if a.running != nil && a.running.row.Status.Ended() {
+		a.running.recorder.close()
+		a.running.cancel(errInterrupted)
+	}
+}
+
+// handOver asks the running turn to end because the service stops.
+func (a *actor) handOver() {
+	if a.running != nil {
+		a.running.cancel(errHandOver)
+	}
+}
