@@ -99,6 +99,10 @@ type Usage struct {
 	ReasoningTokens  int64
 }
 
+// Gap stands for events that were thrown away because nobody read them in
+// time: a run is never held up by its reader.
+type Gap struct{ Events int }
+
 // Unknown is a message of a type that this version does not know.
 type Unknown struct{ Type string }
 
@@ -111,6 +115,7 @@ func (Status) isPayload()    {}
 func (Request) isPayload()   {}
 func (Task) isPayload()      {}
 func (Tokens) isPayload()    {}
+func (Gap) isPayload()       {}
 func (Unknown) isPayload()   {}
 
 // RunStatus is the state of a run.

@@ -32,9 +32,18 @@ type Options struct {
 	// MaxConcurrentRuns bounds the runs under way through this client; 4 when zero.
 	// The bridge's own maxConcurrentAgents is advertised, not enforced.
 	MaxConcurrentRuns int
+	// CallTimeout bounds every call but the stream of a run; 60 s when zero. A
+	// context with an earlier deadline wins.
+	CallTimeout time.Duration
+	// StallTimeout ends a run whose stream brings nothing at all, not even a
+	// keepalive, while no tool is open; 120 s when zero.
+	StallTimeout time.Duration
+	// ToolStallTimeout ends a run that brings no event while a tool is open or
+	// only keepalives arrive; 600 s when zero.
+	ToolStallTimeout time.Duration
 	// Logger receives the child's stderr at debug level, after Redact.
 	Logger *slog.Logger
-	// Redact masks secrets in stderr and in errors; nil masks nothing but the bridge's own token.
+	// Redact masks secrets in stderr and in errors; nil masks nothing but the bridge's own token and APIKey.
 	Redact func(string) string
 }
 

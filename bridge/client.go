@@ -1,0 +1,262 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+)
+
+// The defaults of [Options].
+const (
+	defaultStartTimeout     = 30 * time.Second
+	defaultStopGrace        = 5 * time.Second
+	defaultCallTimeout      = 60 * time.Second
+	defaultStallTimeout     = 2 * time.Minute
+	defaultToolStallTimeout = 10 * time.Minute
+	defaultConcurrentRuns   = 4
+)
+
+// ErrClosed is returned by every use of a client after Close, and ends the runs
+// that were under way.
+var ErrClosed = errors.New("bridge: the client is closed")
+
+// Client drives one bridge. It is safe for concurrent use and must be closed.
+type Client struct {
+	options    Options
+	supervisor *supervisor
+	// slots bounds the runs under way.
+	slots chan struct{}
+	runs  sync.WaitGroup
+
+	mu      sync.Mutex
+	busy    map[string]struct{} // agents with a run under way
+	stopped bool                // no new runs
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// New checks the options and returns a client. Nothing is started or called yet.
+func New(o Options) (*Client, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("bridge: %w", err)
+	}
+	c := &Client{
+		options: o,
+		slots:   make(chan struct{}, o.MaxConcurrentRuns),
+		busy:    map[string]struct{}{},
+		closed:  make(chan struct{}),
+	}
+	open := c.options.launch
+	if o.URL != "" {
+		open = c.options.attach
+	}
+	c.supervisor = newSupervisor(open, o.Logger)
+	return c, nil
+}
+
+// complete checks options and fills in what was left out.
+func (o *Options) complete() error {
+	switch {
+	case o.Executable == "" && o.URL == "":
+		return errors.New("either Executable or URL is needed")
+	case o.Executable != "" && o.URL != "":
+		return errors.New("Executable and URL exclude each other")
+	case o.Executable != "" && o.StateRoot == "":
+		return errors.New("StateRoot is needed with Executable")
+	}
+	if o.URL != "" {
+		u, err := url.Parse(o.URL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" {
+			return errors.New("URL must look like http://host:port")
+		}
+	}
+	if o.Executable != "" {
+		root, err := filepath.Abs(o.StateRoot)
+		if err != nil {
+			return fmt.Errorf("find StateRoot: %w", err)
+		}
+		o.StateRoot = root
+		if o.Workspace == "" {
+			o.Workspace = root
+		}
+		if o.Workspace, err = filepath.Abs(o.Workspace); err != nil {
+			return fmt.Errorf("find Workspace: %w", err)
+		}
+	}
+	for _, d := range []struct {
+		value *time.Duration
+		name  string
+		usual time.Duration
+	}{
+		{&o.StartTimeout, "StartTimeout", defaultStartTimeout},
+		{&o.StopGrace, "StopGrace", defaultStopGrace},
+		{&o.CallTimeout, "CallTimeout", defaultCallTimeout},
+		{&o.StallTimeout, "StallTimeout", defaultStallTimeout},
+		{&o.ToolStallTimeout, "ToolStallTimeout", defaultToolStallTimeout},
+	} {
+		if *d.value < 0 {
+			return fmt.Errorf("%s is negative", d.name)
+		}
+		if *d.value == 0 {
+			*d.value = d.usual
+		}
+	}
+	if o.MaxConcurrentRuns < 0 {
+		return errors.New("MaxConcurrentRuns is negative")
+	}
+	if o.MaxConcurrentRuns == 0 {
+		o.MaxConcurrentRuns = defaultConcurrentRuns
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// attach opens a bridge that someone else runs.
+func (o *Options) attach(ctx context.Context, generation uint64) (*connection, error) {
+	c := newConnection(o.URL, o.Token, newMasker(o.Redact, o.Token, o.APIKey).mask, o.CallTimeout)
+	c.generation = generation
+	if err := c.greet(ctx); err != nil {
+		c.end(err)
+		c.http.CloseIdleConnections()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Ping shows that the bridge is alive, after starting it if need be.
+func (c *Client) Ping(ctx context.Context) error {
+	conn, err := c.supervisor.connection(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.ping(ctx)
+}
+
+// Version asks the bridge what it is.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	conn, err := c.supervisor.connection(ctx)
+	if err != nil {
+		return Version{}, err
+	}
+	return conn.getVersion(ctx)
+}
+
+// Models lists the models that agents can be made with, the preferred one first.
+func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	conn, err := c.supervisor.connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := call(ctx, conn, "list models", conn.catalog.ListModels, &sdkv1.ListModelsRequest{
+		Options: &sdkv1.CursorRequestOptions{ApiKey: c.options.APIKey},
+	})
+	if err != nil {
+		return nil, err
+	}
+	models := make([]Model, len(res.GetItems()))
+	for i, m := range res.GetItems() {
+		models[i] = Model{ID: m.GetId(), DisplayName: m.GetDisplayName(), Description: m.GetDescription()}
+	}
+	return models, nil
+}
+
+// Agents makes agents and finds them again.
+func (c *Client) Agents() *Agents { return &Agents{client: c} }
+
+// CancelRun stops a run that this client does not hold, such as one that an
+// earlier program started on an attached bridge.
+func (c *Client) CancelRun(ctx context.Context, agentID, runID string) error {
+	conn, err := c.supervisor.connection(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.cancelRun(ctx, agentID, runID)
+}
+
+// Generation counts the bridge processes that were started, failed starts
+// included; 0 before the first.
+func (c *Client) Generation() uint64 {
+	c.supervisor.mu.Lock()
+	defer c.supervisor.mu.Unlock()
+	return c.supervisor.generation
+}
+
+// Exited returns a channel that is closed when the bridge process that runs now
+// has ended, and nil when none runs. The next use starts another.
+func (c *Client) Exited() <-chan struct{} {
+	conn := c.supervisor.last()
+	if conn == nil || conn.process == nil {
+		return nil
+	}
+	return conn.ctx.Done()
+}
+
+// Close ends the runs under way and stops the bridge that this client started:
+// it is asked, told after StopGrace and killed after another. The end of ctx
+// kills it at once. Close returns when the process is gone; calling it again is
+// harmless.
+func (c *Client) Close(ctx context.Context) error {
+	c.closing.Do(func() {
+		defer close(c.closed)
+		c.mu.Lock()
+		c.stopped = true
+		c.mu.Unlock()
+		if conn := c.supervisor.close(); conn != nil {
+			conn.close(ctx, c.options.StopGrace)
+		}
+		c.runs.Wait()
+	})
+	<-c.closed
+	return nil
+}
+
+// reserve claims the agent and one of the slots for a run. The bridge advertises
+// limits that it does not enforce and says "busy" in ways that cannot be told
+// apart, so this client keeps count itself.
+func (c *Client) reserve(ctx context.Context, agentID string) (release func(), err error) {
+	if err := c.claim(agentID); err != nil {
+		return nil, err
+	}
+	free := func() {
+		c.mu.Lock()
+		delete(c.busy, agentID)
+		c.mu.Unlock()
+		c.runs.Done()
+	}
+	select {
+	case c.slots <- struct{}{}:
+		return func() { <-c.slots; free() }, nil
+	case <-ctx.Done():
+		free()
+		return nil, fmt.Errorf("bridge: wait for one of %d runs to end: %w", cap(c.slots), ctx.Err())
+	case <-c.supervisor.ctx.Done():
+		free()
+		return nil, ErrClosed
+	}
+}
+
+func (c *Client) claim(agentID string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return ErrClosed
+	}
+	if _, taken := c.busy[agentID]; taken {
+		return refuse("send", connect.CodeFailedPrecondition, "AGENT_BUSY", "agent %s has a run under way", agentID)
+	}
+	c.busy[agentID] = struct{}{}
+	c.runs.Add(1)
+	return nil
+}

@@ -1,0 +1,60 @@
+package bridge
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// processGroup is a job object. The system ends all its processes when its last
+// handle is closed, which happens when this program ends, however it ends.
+type processGroup windows.Handle
+
+func groupAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}
+
+func newProcessGroup(pid int) (processGroup, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, fmt.Errorf("create a job object: %w", err)
+	}
+	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err == nil {
+		err = assign(job, pid)
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return 0, fmt.Errorf("put the bridge into a job object: %w", err)
+	}
+	return processGroup(job), nil
+}
+
+func assign(job windows.Handle, pid int) error {
+	child, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(child) }()
+	return windows.AssignProcessToJobObject(job, child)
+}
+
+// terminate does nothing: there is no signal that a program without a window
+// would see. The Shutdown call has already asked.
+func (processGroup) terminate() error { return nil }
+
+func (g processGroup) kill() error { return windows.TerminateJobObject(windows.Handle(g), 1) }
+
+func (g processGroup) close() { _ = windows.CloseHandle(windows.Handle(g)) }
+
+// awaitExit reports that this system has no need to wait without reaping: a job
+// is named by a handle.
+func awaitExit(int) bool { return false }
