@@ -55,7 +55,8 @@ type GitHub struct {
 	suites        map[string]int64 // app, repository and SHA → check suite id
 	requests      []RecordedRequest
 	faults        []*fault
-	limit         rateLimit
+	limit         rateLimit // of the installations
+	appLimit      rateLimit // of the App's own calls, which GitHub counts apart
 	rootTable     []route
 	repoTable     []route
 
@@ -94,6 +95,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		checks:        map[int64]*checkRun{},
 		suites:        map[string]int64{},
 		limit:         newRateLimit(),
+		appLimit:      newRateLimit(),
 		stop:          make(chan struct{}),
 	}
 	g.rootTable, g.repoTable = g.rootRoutes(), g.repoRoutes()

@@ -103,7 +103,7 @@ func (g *GitHub) identify(r *http.Request) (identity, reply, bool) {
 		return refuse("Requires authentication")
 	case !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token"):
 		return refuse("Bad credentials")
-	case strings.Count(value, ".") == 2:
+	case authOf(r) == authApp:
 		if message := g.checkAppToken(value); message != "" {
 			return refuse(message)
 		}

@@ -166,7 +166,11 @@ func (f *fault) reply() reply {
 	case f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable:
 		rep.raw, rep.ctype = []byte("<html><head><title>Unicorn! &middot; GitHub</title></head></html>\n"), "text/html"
 	}
-	rep.header = f.Headers.Clone()
+	for key, values := range f.Headers {
+		for _, v := range values {
+			rep = rep.set(key, v) // in the canonical form, however it was written
+		}
+	}
 	return rep
 }
 

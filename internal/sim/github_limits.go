@@ -18,13 +18,22 @@ type rateLimit struct {
 
 func newRateLimit() rateLimit { return rateLimit{limit: hourlyLimit, remaining: hourlyLimit} }
 
-// SetRateLimit leaves that many requests until reset. With 0 left, requests are
-// answered with 403 until the simulator's clock passes reset.
+// SetRateLimit leaves installations that many requests until reset. With 0
+// left, requests are answered with 403 until the simulator's clock passes
+// reset. Calls with the App's own token, such as minting, go on.
 func (g *GitHub) SetRateLimit(remaining int, reset time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.limit.remaining, g.limit.reset = remaining, reset
 	g.notify()
+}
+
+// limitOf is the counter that a request is charged to.
+func (g *GitHub) limitOf(kind authKind) *rateLimit {
+	if kind == authApp {
+		return &g.appLimit
+	}
+	return &g.limit
 }
 
 // refill starts a new hour if the old one is over.

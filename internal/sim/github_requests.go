@@ -37,18 +37,9 @@ func (g *GitHub) ForgetRequests() {
 
 // describe makes the record of a request.
 func (g *GitHub) describe(r *http.Request, body []byte, status int) RecordedRequest {
-	header := r.Header.Get("Authorization")
-	_, value, _ := strings.Cut(header, " ")
-	auth := authInstallation
-	switch {
-	case header == "":
-		auth = authNone
-	case strings.Count(value, ".") == 2:
-		auth = authApp
-	}
 	return RecordedRequest{
 		Method: r.Method, Path: strings.TrimPrefix(r.URL.EscapedPath(), g.prefix), Query: r.URL.RawQuery,
-		Status: status, Auth: string(auth), Authorization: header, Header: r.Header.Clone(), Body: bytes.Clone(body),
+		Status: status, Auth: string(authOf(r)), Authorization: r.Header.Get("Authorization"), Header: r.Header.Clone(), Body: bytes.Clone(body),
 	}
 }
 
@@ -62,4 +53,16 @@ func (g *GitHub) note(r *http.Request, body []byte, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.record(r, body, status)
+}
+
+// authOf is the kind of credential that a request shows, good or bad.
+func authOf(r *http.Request) authKind {
+	_, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	switch {
+	case value == "":
+		return authNone
+	case strings.Count(value, ".") == 2:
+		return authApp
+	}
+	return authInstallation
 }

@@ -75,7 +75,7 @@ func (g *GitHub) send(w http.ResponseWriter, r *http.Request, body []byte, rep r
 			rep.status, payload, free = http.StatusNotModified, nil, true
 		}
 	}
-	g.limit.charge(h, g.opts.Now(), free)
+	g.limitOf(authOf(r)).charge(h, g.opts.Now(), free)
 	g.record(r, body, rep.status)
 	g.mu.Unlock()
 
@@ -107,7 +107,7 @@ func (g *GitHub) answer(r *http.Request, body []byte) reply {
 	if err != nil {
 		return failed(http.StatusBadRequest, "Bad Request").withDocs("rest")
 	}
-	if rep, refused := g.limit.check(g.opts.Now(), who.label()); refused && path != "/rate_limit" {
+	if rep, refused := g.limitOf(who.kind).check(g.opts.Now(), who.label()); refused && path != "/rate_limit" {
 		return rep
 	}
 	c := &call{g: g, r: r, body: body, inst: who.inst, token: who.token}
