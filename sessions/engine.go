@@ -157,7 +157,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.running.Store(true)
 	defer e.running.Store(false)
 
-	if err := e.recoverState(ctx, work); err != nil {
+	if err := e.recoverState(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}

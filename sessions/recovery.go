@@ -14,111 +14,135 @@ import (
 // recoverState makes good what an earlier process left undone, before anything
 // new is taken. Deliveries that were not settled need nothing: they are pending,
 // and a decision settles them in its own commit.
-func (e *Engine) recoverState(ctx, work context.Context) error {
-	if err := e.repairLifecycle(ctx); err != nil {
+func (e *Engine) recoverState(ctx context.Context) error {
+	open, err := read(ctx, e, e.store.OpenTurns)
+	if err != nil {
+		return fmt.Errorf("sessions: read open turns: %w", err)
+	}
+	waiting, err := e.waitingTurns(ctx)
+	if err != nil {
+		return fmt.Errorf("sessions: read timers: %w", err)
+	}
+	going := make(map[string]bool)
+	for _, t := range open {
+		going[t.SessionID] = true
+	}
+	unsynced, err := e.repairRecord(ctx, going)
+	if err != nil {
 		return fmt.Errorf("sessions: repair the record: %w", err)
 	}
-	if err := e.wakeOpenTurns(ctx); err != nil {
-		return fmt.Errorf("sessions: recover turns: %w", err)
+	if len(open) > 0 {
+		e.logger.Info("going on with open turns", "turns", len(open), "sessions", len(going))
+	}
+	for _, t := range open { // in the order in which they were queued
+		if id := t.SessionID; going[id] {
+			delete(going, id)
+			e.actors.post(id, func(a *actor) { a.resume(waiting, unsynced[id]) })
+		}
 	}
 	return nil
 }
 
-// repairLifecycle appends decided events that a crash kept out of the log, so
-// that the record and the decisions agree.
-func (e *Engine) repairLifecycle(ctx context.Context) error {
+// repairRecord appends decided events that a crash kept out of the log, so that
+// the record and the decisions agree. Of sessions that go on it returns the
+// commits whose events are there but perhaps not on disk; the others' are made
+// sure of and confirmed here.
+func (e *Engine) repairRecord(ctx context.Context, going map[string]bool) (map[string][]uint64, error) {
 	pending, err := read(ctx, e, e.store.PendingLifecycle)
 	if err != nil || len(pending) == 0 {
-		return err
+		return nil, err
 	}
-	slices.SortStableFunc(pending, func(a, b state.LifecycleEvent) int {
-		return cmp.Or(cmp.Compare(a.Commit, b.Commit), a.Ordinal-b.Ordinal)
-	})
+	bySession := make(map[string][]state.LifecycleEvent)
+	for _, ev := range pending {
+		bySession[ev.SessionID] = append(bySession[ev.SessionID], ev)
+	}
+	unsynced := make(map[string][]uint64)
 	var confirm []uint64
-	for len(pending) > 0 {
-		n := 1
-		for n < len(pending) && pending[n].Commit == pending[0].Commit {
-			n++
-		}
-		if err := e.repairCommit(ctx, pending[:n]); err != nil {
-			return err
-		}
-		confirm = append(confirm, pending[0].Commit)
-		pending = pending[n:]
-	}
-	_, err = e.commit(ctx, state.Change{Confirm: confirm})
-	return err
-}
-
-// repairCommit appends what the log lacks of one commit's events.
-func (e *Engine) repairCommit(ctx context.Context, decided []state.LifecycleEvent) error {
-	id, commit := decided[0].SessionID, decided[0].Commit
-	recorded, err := e.recorded(ctx, id, commit, decided)
-	if err != nil {
-		return err
-	}
-	var missing []state.Event
-	for _, ev := range decided {
-		if recorded[eventKey{ev.Type, ev.TurnID}] {
-			continue
-		}
-		ev.Event.Commit = commit
-		missing = append(missing, ev.Event)
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	e.logger.Info("record repaired after a crash", "session", id, "commit", commit, "events", len(missing))
-	return e.log.Append(ctx, id, true, missing...)
-}
-
-type eventKey struct{ typ, turnID string }
-
-// recorded returns which events of a commit are in the log. It asks for the
-// first one before it reads the file, because mostly none or all are there, but
-// a torn write may have left only some.
-func (e *Engine) recorded(ctx context.Context, id string, commit uint64, decided []state.LifecycleEvent) (map[eventKey]bool, error) {
-	found := make(map[eventKey]bool)
-	any, err := e.log.HasCommit(ctx, id, commit, decided[0].Type)
-	if err != nil || !any {
-		return found, err
-	}
-	for ev, err := range e.log.Read(ctx, id, 0) {
+	for id, decided := range bySession {
+		commits, err := e.repairSession(ctx, id, decided, !going[id])
 		if err != nil {
 			return nil, err
 		}
-		if ev.Commit == commit {
-			found[eventKey{ev.Type, ev.TurnID}] = true
+		if going[id] {
+			unsynced[id] = commits
+		} else {
+			confirm = append(confirm, commits...)
 		}
+	}
+	if len(confirm) == 0 {
+		return unsynced, nil
+	}
+	_, err = e.commit(ctx, state.Change{Confirm: confirm})
+	return unsynced, err
+}
+
+// repairSession appends what the record of one session lacks, and returns the
+// commits that it then has.
+func (e *Engine) repairSession(ctx context.Context, id string, decided []state.LifecycleEvent, sync bool) ([]uint64, error) {
+	slices.SortStableFunc(decided, func(a, b state.LifecycleEvent) int {
+		return cmp.Or(cmp.Compare(a.Commit, b.Commit), cmp.Compare(a.Ordinal, b.Ordinal))
+	})
+	recorded, err := e.recorded(ctx, id, decided)
+	if err != nil {
+		return nil, err
+	}
+	var missing []state.Event
+	var commits []uint64
+	for _, ev := range decided {
+		commits = append(commits, ev.Commit)
+		if !recorded[keyOf(ev.Event)] {
+			missing = append(missing, ev.Event)
+		}
+	}
+	if len(missing) > 0 {
+		e.logger.Info("record repaired after a crash", "session", id, "events", len(missing))
+	}
+	if len(missing) > 0 || sync {
+		if err := e.log.Append(ctx, id, sync, missing...); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(commits), nil
+}
+
+// eventKey tells decided events apart.
+type eventKey struct {
+	commit      uint64
+	typ, turnID string
+}
+
+func keyOf(ev state.Event) eventKey { return eventKey{ev.Commit, ev.Type, ev.TurnID} }
+
+// recorded returns which of the events are in the log. Asking for each costs
+// what was appended since; the whole record is read only where a commit has
+// several events of one type, of which a torn write may have left some.
+func (e *Engine) recorded(ctx context.Context, id string, decided []state.LifecycleEvent) (map[eventKey]bool, error) {
+	found := make(map[eventKey]bool)
+	kinds := make(map[eventKey]bool)
+	for _, ev := range decided {
+		kind := eventKey{commit: ev.Commit, typ: ev.Type}
+		if kinds[kind] {
+			return e.readKeys(ctx, id)
+		}
+		kinds[kind] = true
+		there, err := e.log.HasCommit(ctx, id, ev.Commit, ev.Type)
+		if err != nil {
+			return nil, err
+		}
+		found[keyOf(ev.Event)] = there
 	}
 	return found, nil
 }
 
-// wakeOpenTurns starts the actors of sessions that have something to go on with.
-func (e *Engine) wakeOpenTurns(ctx context.Context) error {
-	open, err := read(ctx, e, e.store.OpenTurns)
-	if err != nil {
-		return err
-	}
-	waiting, err := e.waitingTurns(ctx)
-	if err != nil {
-		return err
-	}
-	var sessions []string
-	seen := make(map[string]bool)
-	for _, t := range open {
-		if !seen[t.SessionID] {
-			seen[t.SessionID] = true
-			sessions = append(sessions, t.SessionID)
+func (e *Engine) readKeys(ctx context.Context, id string) (map[eventKey]bool, error) {
+	found := make(map[eventKey]bool)
+	for ev, err := range e.log.Read(ctx, id, 0) {
+		if err != nil {
+			return nil, err
 		}
+		found[keyOf(ev)] = true
 	}
-	if len(sessions) > 0 {
-		e.logger.Info("going on with open turns", "turns", len(open), "sessions", len(sessions))
-	}
-	for _, id := range sessions {
-		e.actors.post(id, func(a *actor) { a.resume(waiting) })
-	}
-	return nil
+	return found, nil
 }
 
 // farFuture is later than any timer.
@@ -138,7 +162,8 @@ func (e *Engine) waitingTurns(ctx context.Context) (map[string]bool, error) {
 }
 
 // resume picks up the session's open turns.
-func (a *actor) resume(waiting map[string]bool) {
+func (a *actor) resume(waiting map[string]bool, unsynced []uint64) {
+	a.unsynced = append(a.unsynced, unsynced...)
 	if err := a.ready(); err != nil {
 		a.e.logger.Error("session not recovered; it will be at the next start", "session", a.id, "error", err)
 		return

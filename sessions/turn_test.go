@@ -225,6 +225,12 @@ func TestPausedSurfaceIsWaitedForWithoutAStorm(t *testing.T) {
 			}
 			return Brief{Prompt: "p"}, nil
 		}
+		h.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
+			if suspended {
+				return Receipt{}, &RetryError{Paused: true, Err: errors.New("installation suspended")}
+			}
+			return h.world.write(item), nil
+		}
 		h.send(push("a", "", 1))
 		h.wait(48 * time.Hour)
 		if s := h.session("k"); s.Paused != "installation suspended" {
@@ -239,6 +245,7 @@ func TestPausedSurfaceIsWaitedForWithoutAStorm(t *testing.T) {
 		suspended = false
 		h.wait(time.Hour)
 		h.wantTurns("k", "a:completed")
+		h.wantSaid("a in progress", "a success", "done: p")
 		if s := h.session("k"); s.Paused != "" {
 			t.Errorf("session still shows %q", s.Paused)
 		}
@@ -272,8 +279,8 @@ func TestPlacesAreSharedFairly(t *testing.T) {
 		h.settle()
 		for i := range 3 {
 			h.send(request{Key: fmt.Sprint("other", i), Text: fmt.Sprint("other ", i), Coalesce: true})
+			h.settle()
 		}
-		h.settle()
 		if s := h.engine.Status(); s.RunningTurns != 2 || s.QueuedTurns != 2 || s.MaxRunningTurns != 2 || !s.Running {
 			t.Errorf("status is %+v", s)
 		}

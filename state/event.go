@@ -25,7 +25,8 @@ type Event struct {
 // EventLog is the append-only record of each session.
 type EventLog interface {
 	// Append gives the events their indexes and appends them in one write. All
-	// must be of the one session. With sync it returns after the file is synced.
+	// must be of the one session. With sync it returns after the file is synced;
+	// with sync and no events, what is there already is.
 	Append(ctx context.Context, sessionID string, sync bool, events ...Event) error
 	// Read yields the events with Index ≥ from, as far as they exist now. An
 	// unknown session yields nothing.

@@ -1,0 +1,438 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/memstore"
+)
+
+var seeds = flag.Int("seeds", 60, "how many simulations TestSimulation runs")
+
+// TestSimulation lets the world misbehave at random: deliveries come twice and
+// out of order, surfaces fail before and after they took effect, agents fail,
+// and the process dies before or after any commit, losing what was not synced.
+// Once that stops, everything that was acknowledged must have come to one
+// visible end. A failing seed is run alone with -run 'TestSimulation/seed=N'.
+func TestSimulation(t *testing.T) {
+	dir := t.TempDir()
+	for seed := range *seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { simulate(t, dir, uint64(seed)) })
+		})
+	}
+}
+
+// mortalStore dies at its n-th write, which is applied or not.
+type mortalStore struct {
+	*memstore.Store
+	mu      sync.Mutex
+	left    int // writes until death; negative lives for ever
+	applies bool
+	dead    bool
+}
+
+// gone counts a write and reports whether the process is dead before it and
+// whether it dies after it.
+func (s *mortalStore) gone() (before, after bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead {
+		return true, false
+	}
+	if s.left--; s.left == 0 {
+		s.dead = true
+		return !s.applies, true
+	}
+	return false, false
+}
+
+func (s *mortalStore) isDead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dead
+}
+
+var errDead = fmt.Errorf("the process is dead: %w", state.ErrUnavailable)
+
+func (s *mortalStore) Commit(ctx context.Context, c state.Change) (uint64, error) {
+	before, after := s.gone()
+	if before {
+		return 0, errDead
+	}
+	id, err := s.Store.Commit(ctx, c)
+	if after {
+		return 0, errDead
+	}
+	return id, err
+}
+
+func (s *mortalStore) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]state.OutboxItem, error) {
+	before, after := s.gone()
+	if before {
+		return nil, errDead
+	}
+	items, err := s.Store.ClaimOutbox(ctx, now, limit)
+	if after {
+		return nil, errDead
+	}
+	return items, err
+}
+
+// lossyLog forgets at a crash what was not synced, or a part of it.
+type lossyLog struct {
+	mu     sync.Mutex
+	events map[string][]state.Event
+	synced map[string]int
+}
+
+func newLossyLog() *lossyLog {
+	return &lossyLog{events: map[string][]state.Event{}, synced: map[string]int{}}
+}
+
+func (l *lossyLog) Append(_ context.Context, id string, sync bool, events ...state.Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ev := range events {
+		ev.Index = int64(len(l.events[id]))
+		l.events[id] = append(l.events[id], ev)
+	}
+	if sync {
+		l.synced[id] = len(l.events[id])
+	}
+	return nil
+}
+
+func (l *lossyLog) Read(_ context.Context, id string, from int64) iter.Seq2[state.Event, error] {
+	return func(yield func(state.Event, error) bool) {
+		l.mu.Lock()
+		have := l.events[id]
+		l.mu.Unlock()
+		for _, ev := range have[from:] {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *lossyLog) HasCommit(ctx context.Context, id string, commit uint64, typ string) (bool, error) {
+	for ev := range l.Read(ctx, id, 0) {
+		if ev.Commit == commit && ev.Type == typ {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (l *lossyLog) Close() error { return nil }
+
+func (l *lossyLog) crash(rng *rand.Rand) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, have := range l.events {
+		keep := l.synced[id]
+		keep += rng.IntN(len(have) - keep + 1)
+		l.events[id] = have[:keep:keep]
+	}
+}
+
+// subject is something that people push to, and what was said about it.
+type subject struct {
+	key    string
+	newest string
+	closed bool
+}
+
+type simulation struct {
+	t        *testing.T
+	rng      *rand.Rand
+	dir      string
+	store    *mortalStore
+	log      *lossyLog
+	world    *world
+	runner   *scriptedRunner
+	calm     bool
+	acked    []string
+	broken   map[string]bool
+	subjects []*subject
+}
+
+func simulate(t *testing.T, dir string, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	s := &simulation{
+		t: t, rng: rng, dir: dir, log: newLossyLog(), world: newWorld(), runner: &scriptedRunner{},
+		store: &mortalStore{Store: memstore.New(memstore.Options{})}, broken: map[string]bool{},
+	}
+	var mu sync.Mutex
+	chance := func(percent int) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return rng.IntN(100) < percent && !s.calm
+	}
+	pick := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return rng.IntN(n)
+	}
+	s.misbehave(chance, pick)
+
+	todo := s.script()
+	for len(todo) > 0 {
+		if chance(70) {
+			s.store.left, s.store.applies = 1+pick(40), pick(2) == 0
+		} else {
+			s.store.left = -1
+		}
+		todo = s.life(todo, pick)
+	}
+	s.calm = true
+	s.store.left = -1
+	s.finalLife()
+	s.check()
+	if t.Failed() {
+		t.Logf("seed %d; the world was told %q", seed, s.world.said())
+	}
+}
+
+// misbehave makes surfaces and agents unreliable until s.calm.
+func (s *simulation) misbehave(chance func(int) bool, pick func(int) int) {
+	s.world.prepare = func(ctx context.Context, t Turn, _ string) (Brief, error) {
+		select {
+		case <-ctx.Done():
+			return Brief{}, ctx.Err()
+		case <-time.After(time.Duration(pick(3000)) * time.Millisecond):
+		}
+		if chance(10) {
+			return Brief{}, &RetryError{Paused: chance(30), Err: errors.New("rate limited")}
+		}
+		return Brief{Prompt: t.Message}, nil
+	}
+	s.world.deliver = func(ctx context.Context, item Item) (Receipt, error) {
+		if chance(10) {
+			return Receipt{}, &RetryError{Paused: chance(30), Err: errors.New("502 before the effect")}
+		}
+		receipt := s.world.write(item)
+		if chance(10) {
+			return Receipt{}, &RetryError{Err: errors.New("502 after the effect")}
+		}
+		return receipt, nil
+	}
+	s.runner.run = func(ctx context.Context, r RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
+		observe(bridge.Event{Payload: bridge.Assistant{Text: "working on it"}})
+		if chance(5) {
+			return bridge.Result{Status: bridge.RunError, Reason: "the model is tired"}, nil
+		}
+		if chance(5) {
+			panic("bridge")
+		}
+		return think(ctx, r, time.Duration(pick(10_000))*time.Millisecond)
+	}
+}
+
+type simulated struct {
+	id string
+	request
+}
+
+// script makes up what is delivered, already out of order and doubled.
+func (s *simulation) script() []simulated {
+	var all []simulated
+	add := func(r request) {
+		d := simulated{fmt.Sprintf("d%d", len(all)), r}
+		all = append(all, d)
+		if s.rng.IntN(4) == 0 { // the same delivery again
+			all = append(all, d)
+		}
+		if s.rng.IntN(4) == 0 { // the same fact under another id
+			all = append(all, simulated{d.id + "-other", r})
+		}
+	}
+	for i := range 1 + s.rng.IntN(4) {
+		sub := &subject{key: fmt.Sprintf("k%d", i)}
+		s.subjects = append(s.subjects, sub)
+		for at := 1; at <= 2+s.rng.IntN(6); at++ {
+			if sub.newest != "" && s.rng.IntN(6) == 0 {
+				sub.closed = true
+				add(request{Do: "archive", Key: sub.key, Rev: sub.newest, At: at, Fact: fmt.Sprint(sub.key, "closed", at)})
+				continue
+			}
+			rev := fmt.Sprintf("%s.r%d", sub.key, at)
+			add(request{Key: sub.key, Rev: rev, Prev: sub.newest, At: at, Fact: sub.key + rev, Text: rev})
+			sub.newest, sub.closed = rev, false
+		}
+	}
+	for _, do := range []string{"error", "panic", "ignore"} {
+		add(request{Do: do})
+	}
+	for range len(all) { // neighbours change places; a few go far
+		i, j := s.rng.IntN(len(all)), s.rng.IntN(len(all))
+		if i-j > 3 || j-i > 3 {
+			j = min(i+1, len(all)-1)
+		}
+		all[i], all[j] = all[j], all[i]
+	}
+	return all
+}
+
+// life is one process: it ends when it dies, or at some point by itself. It
+// returns what was not delivered.
+func (s *simulation) life(todo []simulated, pick func(int) int) []simulated {
+	end := s.startEngine()
+	stopAt := len(todo) - 1 - pick(len(todo))
+	for len(todo) > stopAt && !s.store.isDead() {
+		d := todo[0]
+		body := fmt.Sprintf(`{"do":%q,"key":%q,"rev":%q,"prev":%q,"at":%d,"fact":%q,"text":%q}`,
+			d.Do, d.Key, d.Rev, d.Prev, d.At, d.Fact, d.Text)
+		if before, _ := s.store.gone(); before {
+			break // not acknowledged: the sender brings it again
+		}
+		if _, err := s.store.Accept(context.Background(), state.Delivery{Source: "test", ID: d.id, Body: []byte(body)}); err != nil {
+			break
+		}
+		todo = todo[1:]
+		s.acked = append(s.acked, d.id)
+		s.broken[d.id] = d.Do == "error" || d.Do == "panic"
+		time.Sleep(time.Duration(pick(4000)) * time.Millisecond)
+	}
+	end()
+	return todo
+}
+
+// startEngine returns what ends the process and opens the store anew.
+func (s *simulation) startEngine() (end func()) {
+	e, err := New(Options{
+		Store: s.store, Log: s.log, Channels: []Channel{s.world}, Runner: s.runner, Dir: s.dir,
+		MaxRunningTurns: 2, Rand: func() float64 { return 0.5 },
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil && !s.store.isDead() {
+			s.t.Errorf("Run returned %v", err)
+		}
+		if s.store.isDead() {
+			s.log.crash(s.rng)
+		}
+		s.store = &mortalStore{Store: s.store.Reopen(), left: -1}
+	}
+}
+
+func (s *simulation) finalLife() {
+	end := s.startEngine()
+	time.Sleep(72 * time.Hour)
+	end()
+}
+
+func (s *simulation) check() {
+	ctx := context.Background()
+	if s.runner.overlap {
+		s.t.Error("two runs of one session overlapped")
+	}
+	for id, n := range s.world.writes {
+		if n != 1 {
+			s.t.Errorf("effect %s happened %d times", id, n)
+		}
+	}
+	for _, id := range s.acked {
+		d, err := s.store.Delivery(ctx, "test", id)
+		if err != nil || d.Status == state.DeliveryPending || d.Decision == "" {
+			s.t.Errorf("delivery %s is %s (%q), %v", id, d.Status, d.Decision, err)
+		}
+		if dead := d.Status == state.DeliveryDead; dead != s.broken[id] {
+			s.t.Errorf("delivery %s is %s: %s", id, d.Status, d.Decision)
+		}
+	}
+	letters, _ := s.store.DeadLetters(ctx, "", 1000)
+	for _, l := range letters {
+		if l.Kind != "delivery" {
+			s.t.Errorf("dead letter %s: %s", l.ID, l.Reason)
+		}
+	}
+	if pending, _ := s.store.PendingLifecycle(ctx); len(pending) != 0 {
+		s.t.Errorf("%d events are not known to be recorded", len(pending))
+	}
+	for _, sub := range s.subjects {
+		s.checkSubject(ctx, sub)
+	}
+}
+
+func (s *simulation) checkSubject(ctx context.Context, sub *subject) {
+	sess, err := s.store.SessionByKey(ctx, sub.key)
+	if err != nil {
+		s.t.Errorf("subject %s: %v", sub.key, err)
+		return
+	}
+	if sess.Revision.ID != sub.newest {
+		s.t.Errorf("session of %s is about %s, want %s", sub.key, sess.Revision.ID, sub.newest)
+	}
+	if sess.Paused != "" {
+		s.t.Errorf("session of %s is still paused: %s", sub.key, sess.Paused)
+	}
+	if left, _ := s.store.OutboxItems(ctx, sess.ID); len(left) > 0 {
+		s.t.Errorf("session of %s still owes %v", sub.key, left)
+	}
+	turns, _ := s.store.Turns(ctx, sess.ID)
+	reviewed := false
+	for _, t := range turns {
+		_, told := s.world.text[t.ID+"/check"]
+		_, ended := s.world.text[t.ID+"/conclusion"]
+		if !t.Status.Ended() || told != (t.Attempts > 0) || told != ended {
+			s.t.Errorf("turn %s about %s is %s after %d attempts; check %v, conclusion %v",
+				t.ID, t.Revision.ID, t.Status, t.Attempts, told, ended)
+		}
+		if t.Revision.ID == sub.newest && t.Status != state.TurnInterrupted {
+			reviewed = true
+		}
+	}
+	if !sub.closed && !reviewed {
+		s.t.Errorf("the newest revision of %s was never reviewed: %v", sub.key, turns)
+	}
+	s.checkRecord(sess, turns)
+}
+
+// checkRecord compares the record that people read with the decisions.
+func (s *simulation) checkRecord(sess state.Session, turns []state.Turn) {
+	seen := map[eventKey]bool{}
+	ends := map[string][]string{}
+	for i, ev := range s.log.events[sess.ID] {
+		if ev.Index != int64(i) {
+			s.t.Errorf("event %d of %s has index %d", i, sess.Key, ev.Index)
+		}
+		if ev.Type == EventTurnCompleted || ev.Type == EventTurnFailed {
+			ends[ev.TurnID] = append(ends[ev.TurnID], ev.Type)
+		}
+		if ev.Commit == 0 {
+			continue
+		}
+		if seen[keyOf(ev)] {
+			s.t.Errorf("%s of commit %d is recorded twice in %s", ev.Type, ev.Commit, sess.Key)
+		}
+		seen[keyOf(ev)] = true
+	}
+	for _, t := range turns {
+		want := EventTurnFailed
+		if t.Status == state.TurnCompleted {
+			want = EventTurnCompleted
+		}
+		if got := strings.Join(ends[t.ID], ","); got != want {
+			s.t.Errorf("turn %s is %s, its record says %q", t.ID, t.Status, got)
+		}
+	}
+}
