@@ -212,7 +212,7 @@ func (e *evidence) writePatches(b Budget, ws *workspace, left int64) (int64, err
 		left -= size
 	}
 	if omitted > 0 {
-		e.leave(partPatches, "%d patches: larger than the budget", omitted)
+		e.leave(partPatches, "%s: larger than the budget", counted(omitted, "patch"))
 	}
 	return left, nil
 }

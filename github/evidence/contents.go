@@ -42,6 +42,9 @@ type side struct {
 	known bool // whether entry is from the tree
 }
 
+// binaryName is why a content was not fetched that is binary as far as its name tells.
+const binaryName = "binary, by its name"
+
 // result is what came of fetching a side.
 type result struct {
 	content []byte
@@ -59,7 +62,10 @@ type result struct {
 // same budget leaves out the same files each time.
 func (c *contents) fetch(ctx context.Context, files []File) (map[string]int, error) {
 	omitted := map[string]int{}
-	for batch := range slices.Chunk(c.plan(files), c.budget.Parallel) {
+	sides := c.plan(files)
+	for len(sides) > 0 {
+		batch := c.batch(sides)
+		sides = sides[len(batch):]
 		results := make([]result, len(batch))
 		limit := min(c.left, c.budget.FileBytes)
 		g := newGroup(ctx)
@@ -82,6 +88,19 @@ func (c *contents) fetch(ctx context.Context, files []File) (map[string]int, err
 		}
 	}
 	return omitted, nil
+}
+
+// batch takes the next sides: no more than there may be requests, so that what
+// comes first gets the last of them, and no blob twice.
+func (c *contents) batch(sides []side) []side {
+	size := max(1, min(c.budget.Parallel, c.f.left(), len(sides)))
+	for i := range size {
+		blob := sides[i].entry.blob
+		if blob != "" && slices.ContainsFunc(sides[:i], func(s side) bool { return s.entry.blob == blob }) {
+			return sides[:i]
+		}
+	}
+	return sides[:size]
 }
 
 // plan lists the sides to fetch, in order.
@@ -132,7 +151,7 @@ func (c *contents) get(ctx context.Context, s side, limit int64) (result, error)
 		r.missing = "a submodule: only the id of its commit is known"
 		return r, nil
 	case s.file.patch == "" && binaryByName(s.path) && s.entry.mode != modeSymlink:
-		r.missing = "binary, by its name"
+		r.missing = binaryName
 		return r, nil
 	case s.entry.size > limit:
 		r.omit(c.tooLarge(limit))
@@ -224,7 +243,7 @@ func (c *contents) settle(s side, r *result) error {
 		kind = kindSubmodule
 	case r.entry.mode == modeSymlink:
 		kind = kindSymlink
-	case r.missing == "binary, by its name":
+	case r.missing == binaryName:
 		kind = kindBinary
 	case r.missing == "":
 		var ok bool

@@ -36,7 +36,8 @@ type remark struct {
 
 // conversation reads reviews, review comments and comments.
 func (f *fetcher) conversation(ctx context.Context, p PullRequest) (*conversation, error) {
-	description := remark{author: p.Author, at: p.CreatedAt, text: p.Body, about: "titled " + quote(p.Title)}
+	title, _ := Reveal(p.Title)
+	description := remark{author: p.Author, at: p.CreatedAt, text: p.Body, about: "titled " + quote(title)}
 	c := &conversation{sections: []section{
 		{title: "Description", texts: []remark{description}},
 		{title: "Reviews"}, {title: "Review comments"}, {title: "Comments"},

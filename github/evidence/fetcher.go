@@ -74,8 +74,7 @@ func (f *fetcher) call(ctx context.Context, n need, op string, do func(context.C
 func (f *fetcher) admit(n need) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// One call is kept for reading the pull request again at the end.
-	if n != needAlways && f.calls >= f.maxCalls-1 {
+	if n != needAlways && f.leftLocked() <= 0 {
 		return &leftOutError{fmt.Sprintf("the budget of %d API calls is used up", f.maxCalls)}
 	}
 	if n == needFull && f.rate.Limit > 0 && f.rate.Remaining*lowQuota < f.rate.Limit {
@@ -84,6 +83,16 @@ func (f *fetcher) admit(n need) error {
 	f.calls++
 	return nil
 }
+
+// left is how many requests may still be made that can be done without.
+func (f *fetcher) left() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.leftLocked()
+}
+
+// leftLocked keeps one call for reading the pull request again at the end.
+func (f *fetcher) leftLocked() int { return f.maxCalls - 1 - f.calls }
 
 func (f *fetcher) made() int {
 	f.mu.Lock()

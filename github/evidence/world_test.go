@@ -1,17 +1,20 @@
 package evidence_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +50,10 @@ type world struct {
 	client *github.Client
 	dir    string
 	repo   *sim.Repository
+	// tamper sees each answer before the client does, when it is set.
+	tamper func(*http.Request, *http.Response)
+	// around makes each request, when it is set.
+	around func(http.RoundTripper, *http.Request) (*http.Response, error)
 }
 
 // newWorld serves a repository with files on its main branch.
@@ -65,24 +72,47 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	// What GitHub says of itself does not depend on the port of this run.
 	g.SetURL("https://github.com")
 	w := &world{GitHub: g, t: t, dir: t.TempDir(), repo: repo}
-	w.client = client(t, server, w.token(server.URL, key))
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.client = github.NewClient(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if w.around != nil {
+			return w.around(transport, r)
+		}
+		resp, err := transport.RoundTrip(r)
+		if err == nil && w.tamper != nil {
+			w.tamper(r, resp)
+		}
+		return resp, err
+	})}).WithAuthToken(w.token(server.URL, key))
+	base, err := url.Parse(server.URL + "/")
+	must(t, err)
+	w.client.BaseURL = base
 	return w
 }
 
-// client talks to server and closes its connections when the test ends.
-func client(t *testing.T, server *httptest.Server, token string) *github.Client {
-	t.Helper()
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	c := github.NewClient(&http.Client{Transport: transport})
-	if token != "" {
-		c = c.WithAuthToken(token)
+// roundTrip is a transport made of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// rewrite replaces the body of an answer by what change makes of it.
+func rewrite(t *testing.T, resp *http.Response, change func([]byte) []byte) {
+	body, err := io.ReadAll(resp.Body)
+	if cerr := resp.Body.Close(); err != nil || cerr != nil {
+		t.Error(err, cerr)
 	}
-	base, err := url.Parse(server.URL + "/")
-	must(t, err)
-	c.BaseURL = base
-	return c
+	body = change(body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.ContentLength = int64(len(body))
+	resp.Header.Del("Content-Length")
 }
+
+// isPull tells whether r reads the pull request itself, as JSON.
+func isPull(r *http.Request) bool {
+	return pullPath.MatchString(r.URL.Path) && !strings.Contains(r.Header.Get("Accept"), "diff")
+}
+
+var pullPath = regexp.MustCompile(`/pulls/\d+$`)
 
 // token mints an installation token.
 func (w *world) token(base string, key *rsa.PrivateKey) string {
@@ -246,4 +276,3 @@ func (w *world) requested(prefix string) int {
 	}
 	return n
 }
-
