@@ -1,0 +1,80 @@
+package reviewer
+
+import (
+	"regexp"
+	"strings"
+)
+
+// debugStatement is something that people put in to look at a running program.
+type debugStatement struct {
+	applies func(language) bool
+	// hint must be in the line; it spares the expression on most lines.
+	hint       string
+	expression *regexp.Regexp
+	severity   Severity
+	title      string
+}
+
+func only(wanted language) func(language) bool {
+	return func(l language) bool { return l == wanted }
+}
+
+const (
+	stopsProgram = "It stops the program and waits for someone who is not there in production."
+	writesOutput = "It looks like a leftover of debugging: it writes to the output of whoever runs this."
+)
+
+// Calls that stop the program are warnings. Calls that only print are notes,
+// and only where printing is not what programs of the language do for a living.
+var debugStatements = []debugStatement{
+	{language.isScript, "debugger", regexp.MustCompile(`^\s*debugger\s*;?\s*$`), SeverityWarning, "`debugger` statement"},
+	{language.isScript, "console.", regexp.MustCompile(`(^|[^\w.])console\.(log|debug|trace|dir|table)\(`), SeverityInfo, "Debug output to the console"},
+	{only(langRuby), "binding.", regexp.MustCompile(`(^|\s|;)binding\.(pry|irb|break)\b`), SeverityWarning, "`binding.pry` or its like"},
+	{only(langRuby), "byebug", regexp.MustCompile(`^\s*byebug\s*$`), SeverityWarning, "`byebug` call"},
+	{only(langPython), "set_trace", regexp.MustCompile(`\bi?pu?db\.set_trace\(`), SeverityWarning, "`pdb.set_trace()` call"},
+	{only(langPython), "breakpoint()", regexp.MustCompile(`^\s*breakpoint\(\)`), SeverityWarning, "`breakpoint()` call"},
+	{only(langRust), "dbg!", regexp.MustCompile(`\bdbg!\s*\(`), SeverityWarning, "`dbg!` macro"},
+	{only(langPHP), "var_dump", regexp.MustCompile(`(^|[^\w>:$])var_dump\s*\(`), SeverityWarning, "`var_dump` call"},
+	{only(langPHP), "dd(", regexp.MustCompile(`^\s*dd\(`), SeverityWarning, "`dd` call"},
+	{only(langJava), "System.", regexp.MustCompile(`\bSystem\.(out|err)\.print(ln|f)?\(`), SeverityInfo, "Debug output to the console"},
+	{only(langJava), "printStackTrace", regexp.MustCompile(`\.printStackTrace\(\s*\)`), SeverityInfo, "Stack trace printed instead of logged"},
+	{only(langElixir), "IO.inspect", regexp.MustCompile(`\bIO\.inspect\(?`), SeverityInfo, "`IO.inspect` call"},
+	{only(langElixir), "IEx.pry", regexp.MustCompile(`\bIEx\.pry\b`), SeverityWarning, "`IEx.pry` call"},
+	{only(langGo), "spew.", regexp.MustCompile(`\bspew\.(Dump|Printf|Println)\(`), SeverityInfo, "Debug output by `spew`"},
+	{only(langGo), "println(", regexp.MustCompile(`^\s*println\(`), SeverityInfo, "Debug output by the built-in `println`"},
+	{only(langGo), "fmt.Print", regexp.MustCompile(`\bfmt\.Print(ln|f)?\(\s*"(?i:debug|here|xxx|>>>|---|===|\*\*\*)`), SeverityInfo, "Debug output"},
+	{only(langSwift), "debugPrint(", regexp.MustCompile(`^\s*(debugPrint|dump)\(`), SeverityInfo, "Debug output"},
+}
+
+// checkDebugging finds leftover debugging statements.
+func checkDebugging(p *pull, found *collector) {
+	for _, c := range p.changes {
+		if !c.written() || !c.language.isCode() || c.role == roleDocs {
+			continue
+		}
+		prints := c.role == roleTest || c.fixture || isCommandLine(c.Path)
+		c.eachAdded(func(_ int, l *line) {
+			text := l.scanned()
+			for _, s := range debugStatements {
+				if !strings.Contains(text, s.hint) || !s.applies(c.language) {
+					continue
+				}
+				if s.severity == SeverityInfo && prints || c.isComment(text) || !s.expression.MatchString(text) {
+					continue
+				}
+				why := writesOutput
+				if s.severity == SeverityWarning && containsAny(s.hint, "debugger", "binding", "byebug", "trace", "breakpoint", "pry", "dd(") {
+					why = stopsProgram
+				}
+				found.add(c.at(l, s.severity, s.title, why))
+				break
+			}
+		})
+	}
+}
+
+// isCommandLine reports whether the file's place says that it talks to a terminal.
+func isCommandLine(name string) bool {
+	lower := "/" + strings.ToLower(name)
+	return containsAny(lower, "/bin/", "/cli/", "/cmd/", "/scripts/", "/script/", "/tools/", "/tasks/", "/cli.", "/build.", ".config.")
+}
