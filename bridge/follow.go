@@ -121,11 +121,12 @@ func stalled(budget time.Duration, what string) error {
 // recover finds the result of a run whose stream broke. A broken stream does not
 // cancel a run: it may have ended or still be going.
 func (r *Run) recover(view *projection, streamErr error) error {
-	lost := errors.New("the bridge ended the run's stream before its result")
-	if streamErr == nil {
-		streamErr = lost
+	// A stream that was ended in order says nothing of the process; one that broke
+	// may be the first sign of its death.
+	var err error = refuse("send", connect.CodeInternal, "", "the bridge ended the run's stream before its result")
+	if streamErr != nil {
+		err = r.calls.failure(r.calls.life(), "send", streamErr)
 	}
-	err := r.calls.failure(r.calls.life(), "send", streamErr)
 	if r.id == "" || r.calls.life().Err() != nil {
 		return err
 	}

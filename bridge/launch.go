@@ -72,15 +72,22 @@ func (o *Options) shakeHands(ctx context.Context, p *process, masker *masker, ge
 	if err != nil {
 		return nil, err
 	}
+	// Even of a line that is refused below the token must be known: what the
+	// bridge prints next, and the error shows, may quote it.
+	token, tokenErr := readyToken(line, o.Workspace)
+	if tokenErr == nil {
+		masker.learn(token)
+		p.stderr.reveal()
+	} else {
+		p.stderr.hide()
+	}
 	r, err := parseReady(line, p.pid())
+	if err == nil {
+		err = tokenErr
+	}
 	if err != nil {
 		return nil, err
 	}
-	token, err := r.bearer(o.Workspace)
-	if err != nil {
-		return nil, err
-	}
-	masker.learn(token)
 
 	c := newConnection(r.url, token, masker.mask, o.CallTimeout)
 	c.generation, c.process, c.maxMessage = generation, p, r.maxMessageBytes

@@ -21,61 +21,51 @@ const (
 	maxTokenFile = 64 << 10
 )
 
-// ready is what the ready line says, checked.
+// readyLine is the JSON of the ready line. Fields that are not here are ignored.
+type readyLine struct {
+	SchemaVersion   int    `json:"schemaVersion"`
+	PID             int    `json:"pid"`
+	Transport       string `json:"transport"`
+	Protocol        string `json:"protocol"`
+	Host            string `json:"host"`
+	Port            int    `json:"port"`
+	URL             string `json:"url"`
+	MaxMessageBytes int    `json:"maxMessageBytes"`
+}
+
+// ready is what the ready line says, checked, but for the token.
 type ready struct {
 	// url is the root of the bridge's server: http, a loopback host, a port.
 	url string
-	// token is set by old bridges only; the others name a tokenFile.
-	token     string
-	tokenFile string
-	version   string
 	// maxMessageBytes is what the bridge accepts in one message; 0 means not said.
 	maxMessageBytes int
 }
 
+// errNotReady hides the decoder's text, which may quote a value.
+var errNotReady = errors.New("the ready line is not the JSON object that sdk.v1 asks for")
+
 // parseReady reads the JSON of a ready line that the process pid printed. Its
 // errors never quote the line, since old bridges put the token into it.
 func parseReady(line []byte, pid int) (ready, error) {
-	var doc struct {
-		SchemaVersion   int    `json:"schemaVersion"`
-		ServerVersion   string `json:"serverVersion"`
-		PID             int    `json:"pid"`
-		Transport       string `json:"transport"`
-		Protocol        string `json:"protocol"`
-		Host            string `json:"host"`
-		Port            int    `json:"port"`
-		URL             string `json:"url"`
-		AuthTokenFile   string `json:"authTokenFile"`
-		AuthToken       string `json:"authToken"`
-		MaxMessageBytes int    `json:"maxMessageBytes"`
-	}
-	if err := json.Unmarshal(line, &doc); err != nil {
-		// The decoder's text may quote a value.
-		return ready{}, errors.New("the ready line is not the JSON object that sdk.v1 asks for")
+	var doc readyLine
+	if json.Unmarshal(line, &doc) != nil {
+		return ready{}, errNotReady
 	}
 	switch {
 	case doc.SchemaVersion != 1:
 		return ready{}, fmt.Errorf("the ready line has schemaVersion %d; this version knows 1", doc.SchemaVersion)
 	case doc.Transport != "tcp":
-		return ready{}, fmt.Errorf("the ready line has transport %.20q; only tcp is known", doc.Transport)
+		return ready{}, errors.New("the ready line has another transport than tcp")
 	case doc.Protocol != "connect":
-		return ready{}, fmt.Errorf("the ready line has protocol %.20q; only connect is known", doc.Protocol)
+		return ready{}, errors.New("the ready line has another protocol than connect")
 	case doc.PID != pid:
 		return ready{}, fmt.Errorf("the ready line comes from process %d, but process %d was started (a wrapper script must exec the bridge)", doc.PID, pid)
-	case doc.AuthToken == "" && doc.AuthTokenFile == "":
-		return ready{}, errors.New("the ready line names no token file")
 	}
 	root, err := readyURL(doc.URL, doc.Host, doc.Port)
 	if err != nil {
 		return ready{}, err
 	}
-	return ready{
-		url:             root,
-		token:           doc.AuthToken,
-		tokenFile:       doc.AuthTokenFile,
-		version:         doc.ServerVersion,
-		maxMessageBytes: max(doc.MaxMessageBytes, 0),
-	}, nil
+	return ready{url: root, maxMessageBytes: max(doc.MaxMessageBytes, 0)}, nil
 }
 
 // readyURL prefers the URL of the ready line to its host and port. Only
@@ -104,11 +94,22 @@ func readyURL(raw, host string, port int) (string, error) {
 	return "http://" + u.Host, nil
 }
 
-// bearer returns the token of the ready line. A relative path is below dir.
-func (r ready) bearer(dir string) (string, error) {
-	token := r.token
+// readyToken returns the token that a ready line holds or names a file of. A
+// relative path is below dir.
+func readyToken(line []byte, dir string) (string, error) {
+	var doc struct {
+		AuthToken     string `json:"authToken"`
+		AuthTokenFile string `json:"authTokenFile"`
+	}
+	if json.Unmarshal(line, &doc) != nil {
+		return "", errNotReady
+	}
+	token := doc.AuthToken
 	if token == "" {
-		path := r.tokenFile
+		if doc.AuthTokenFile == "" {
+			return "", errors.New("the ready line names no token file")
+		}
+		path := doc.AuthTokenFile
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}

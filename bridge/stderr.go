@@ -32,9 +32,22 @@ type stderrWriter struct {
 	partial   []byte
 	skipped   int // bytes of an over-long line left out so far
 	announced bool
+	// held are lines printed after the ready line while the token, which they
+	// may quote, is not known yet.
+	held      []string
+	visible   visibility
 	tail      []string
 	tailBytes int
 }
+
+// visibility says what becomes of lines.
+type visibility int
+
+const (
+	shown visibility = iota
+	kept             // until reveal or hide
+	hidden
+)
 
 func newStderrWriter(logger *slog.Logger, mask func(string) string) *stderrWriter {
 	return &stderrWriter{logger: logger, mask: mask, found: make(chan []byte, 1)}
@@ -73,7 +86,7 @@ func (w *stderrWriter) endLine() {
 	// No ready line is logged or kept, not even a second one: it may hold a token.
 	if payload, ok := bytes.CutPrefix(line, []byte(readyPrefix)); ok {
 		if !w.announced {
-			w.announced = true
+			w.announced, w.visible = true, kept
 			w.found <- bytes.Clone(payload)
 		}
 		return
@@ -82,10 +95,40 @@ func (w *stderrWriter) endLine() {
 	if skipped > 0 {
 		text = fmt.Sprintf("(a line of %d bytes was left out)", len(line)+skipped)
 	}
-	text = strings.ToValidUTF8(w.mask(text), "\uFFFD")
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	switch w.visible {
+	case shown:
+		w.show(text)
+	case kept:
+		if len(w.held) < maxTailLines {
+			w.held = append(w.held, text)
+		}
+	case hidden:
+	}
+}
+
+// reveal shows what was held back, now that mask knows the token.
+func (w *stderrWriter) reveal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.held {
+		w.show(text)
+	}
+	w.held, w.visible = nil, shown
+}
+
+// hide drops what was held back and all that follows: no token could be made out
+// of the ready line, so it cannot be masked either.
+func (w *stderrWriter) hide() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held, w.visible = nil, hidden
+}
+
+func (w *stderrWriter) show(text string) {
+	text = strings.ToValidUTF8(w.mask(text), "\uFFFD")
 	w.logger.Log(context.Background(), slog.LevelDebug, "bridge stderr", "line", text)
 	if len(text) > maxTailBytes {
 		text = strings.ToValidUTF8(text[:maxTailBytes], "")
@@ -98,9 +141,9 @@ func (w *stderrWriter) endLine() {
 	}
 }
 
-// last returns the last lines, masked once more with what is known by now.
+// last returns the last lines that were shown.
 func (w *stderrWriter) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.mask(strings.Join(w.tail, "\n"))
+	return strings.Join(w.tail, "\n")
 }
