@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"crypto/rsa"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-github/v66/github"
+
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 // appToken signs a JSON web token as the App does.
@@ -78,10 +82,30 @@ func (w *world) call(method, path, token, body string, header ...string) answer 
 	return answer{resp, b}
 }
 
+// description is GitHub's own, which judges every test's traffic.
+var description = sync.OnceValues(openapi.New)
+
+// judged puts the description between a client and the simulator.
+func (w *world) judged(base http.RoundTripper, answersOnly bool) http.RoundTripper {
+	w.t.Helper()
+	judge, err := description()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &openapi.Transport{
+		Judge: judge, Base: base, Prefix: w.prefix, AnswersOnly: answersOnly,
+		Report: func(err error) {
+			if !errors.Is(err, openapi.ErrNoOperation) || !answersOnly {
+				w.t.Error(err)
+			}
+		},
+	}
+}
+
 // plain is a client that follows no redirect and keeps no connection.
 func (w *world) plain() *http.Client {
 	return &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     w.judged(&http.Transport{DisableKeepAlives: true}, true),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

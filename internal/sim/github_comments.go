@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,13 +37,6 @@ type comment struct {
 	created, updated time.Time
 	edits            int
 	reactions        []reaction
-}
-
-type reaction struct {
-	id      int64
-	user    *user
-	content string
-	created time.Time
 }
 
 // Comments returns the comments of a pull request, oldest first.
@@ -124,16 +116,6 @@ func (c *comment) page() string {
 func (g *GitHub) commentJSON(c *comment) object {
 	base := fmt.Sprintf("/repos/%s/%s/issues/", escape(c.pull.repo.owner.login), escape(c.pull.repo.name))
 	self := g.api(fmt.Sprintf("%scomments/%d", base, c.id))
-	counts := object{"url": self + "/reactions", "total_count": len(c.reactions)}
-	for _, content := range reactionContents {
-		n := 0
-		for _, r := range c.reactions {
-			if r.content == content {
-				n++
-			}
-		}
-		counts[content] = n
-	}
 	association := "CONTRIBUTOR"
 	if c.author == nil || c.app != 0 {
 		association = "NONE"
@@ -141,7 +123,7 @@ func (g *GitHub) commentJSON(c *comment) object {
 	o := object{
 		"url": self, "html_url": g.web(c.page()), "issue_url": g.api(fmt.Sprintf("%s%d", base, c.pull.number)), "id": c.id,
 		"node_id": nodeID("IssueComment", c.id), "user": g.userJSON(c.author), "created_at": stamp(c.created),
-		"updated_at": stamp(c.updated), "author_association": association, "body": c.body, "reactions": counts,
+		"updated_at": stamp(c.updated), "author_association": association, "body": c.body, "reactions": reactionCounts(self, c.reactions),
 		"performed_via_github_app": nil,
 	}
 	if c.app != 0 {
@@ -252,62 +234,5 @@ func (g *GitHub) deleteComment(c *call) reply {
 		return notAccessible()
 	}
 	delete(g.comments, k.id)
-	return noContent()
-}
-
-// reactionContents are the eight reactions.
-var reactionContents = []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}
-
-func (g *GitHub) reactionJSON(r reaction) object {
-	return object{
-		"id": r.id, "node_id": nodeID("Reaction", r.id), "user": g.userJSON(r.user), "content": r.content, "created_at": stamp(r.created),
-	}
-}
-
-func (g *GitHub) listReactions(c *call) reply {
-	k := c.comment()
-	if k == nil {
-		return notFound()
-	}
-	var all []any
-	for _, r := range k.reactions {
-		all = append(all, g.reactionJSON(r))
-	}
-	return c.page(all, 0)
-}
-
-func (g *GitHub) createReaction(c *call) reply {
-	k := c.comment()
-	if k == nil {
-		return notFound()
-	}
-	o, rep, good := c.decode()
-	if !good {
-		return rep
-	}
-	content, _ := o["content"].(string)
-	if !slices.Contains(reactionContents, content) {
-		return invalidFields(fieldError{Resource: "Reaction", Code: "invalid", Field: "content"})
-	}
-	for _, r := range k.reactions {
-		if r.content == content && r.user == g.bot() {
-			return ok(g.reactionJSON(r)) // the same reaction again is 200, not 201
-		}
-	}
-	r := reaction{id: g.nextID(), user: g.bot(), content: content, created: g.now()}
-	k.reactions = append(k.reactions, r)
-	return created(g.reactionJSON(r))
-}
-
-func (g *GitHub) deleteReaction(c *call) reply {
-	k := c.comment()
-	if k == nil {
-		return notFound()
-	}
-	before := len(k.reactions)
-	k.reactions = slices.DeleteFunc(k.reactions, func(r reaction) bool { return r.id == c.number("reaction") && r.user == g.bot() })
-	if len(k.reactions) == before {
-		return notFound()
-	}
 	return noContent()
 }

@@ -8,7 +8,11 @@ func (g *GitHub) Ping() Webhook {
 	defer g.mu.Unlock()
 	return g.webhook("ping", object{
 		"zen": "Keep it logically awesome.", "hook_id": 500_000_001,
-		"hook": object{"type": "App", "id": 500_000_001, "active": true, "events": []string{"pull_request"}, "app_id": g.opts.AppID},
+		"hook": object{
+			"type": "App", "id": 500_000_001, "name": "web", "active": true, "events": []string{"pull_request"},
+			"config":     object{"content_type": "json", "insecure_ssl": "0", "url": g.web("/hook")},
+			"created_at": stamp(g.created), "updated_at": stamp(g.created), "app_id": g.opts.AppID,
+		},
 	})
 }
 
@@ -159,6 +163,7 @@ func (g *GitHub) issueJSON(p *pull) object {
 		"assignee": nil, "assignees": []any{}, "milestone": nil, "comments": len(g.commentsOf(p)), "body": nullable(p.body),
 		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closed), "draft": p.draft,
 		"author_association": p.association(), "active_lock_reason": nil, "state_reason": nil, "performed_via_github_app": nil,
+		"reactions": reactionCounts(path, nil),
 		"pull_request": object{
 			"url": full["url"], "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "merged_at": full["merged_at"],
 		},

@@ -102,7 +102,7 @@ func (g *GitHub) reviewCommentJSON(p *pull, r *reviewComment) object {
 		"updated_at": stamp(r.when), "html_url": page, "pull_request_url": pull, "author_association": "CONTRIBUTOR",
 		"_links": object{"self": object{"href": self}, "html": object{"href": page}, "pull_request": object{"href": pull}},
 		"line":   line, "original_line": r.Line, "start_line": nil, "original_start_line": nil, "side": "RIGHT", "start_side": nil,
-		"subject_type": "line",
+		"subject_type": "line", "reactions": reactionCounts(self, nil),
 	}
 	if r.ReplyTo != 0 {
 		o["in_reply_to_id"] = r.ReplyTo

@@ -59,6 +59,7 @@ type world struct {
 	*sim.GitHub
 	t      *testing.T
 	clock  *clock
+	prefix string
 	pull   *sim.PullRequest
 	http   *http.Client
 	client *github.Client
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, edit ...func(*sim.GitHubOptions)) *world {
 	for _, e := range edit {
 		e(&o)
 	}
-	w := &world{GitHub: sim.NewGitHub(o), t: t, clock: c}
+	w := &world{GitHub: sim.NewGitHub(o), t: t, clock: c, prefix: o.PathPrefix}
 	if _, err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func newWorld(t *testing.T, edit ...func(*sim.GitHubOptions)) *world {
 func (w *world) as(base http.RoundTripper, narrow *github.InstallationTokenOptions) (*http.Client, *github.Client) {
 	w.t.Helper()
 	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(appKey())})
-	tr, err := ghinstallation.New(base, appID, installation, key)
+	tr, err := ghinstallation.New(w.judged(base, false), appID, installation, key)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,0 +1,191 @@
+package openapi
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+//go:embed github.json
+var description []byte
+
+// ErrNoOperation is wrapped by errors about a method and path that the slice
+// of the description does not have.
+var ErrNoOperation = errors.New("no such operation in the description")
+
+// Judge checks requests, answers and webhooks. It is safe for concurrent use.
+type Judge struct {
+	operations []operation
+	webhooks   map[string]any
+
+	mu       sync.Mutex // the compiler is not safe for concurrent use
+	compiler *jsonschema.Compiler
+}
+
+type operation struct {
+	name     string // "GET /repos/{owner}/{repo}"
+	method   string
+	segments []string
+	request  bool
+	statuses map[string]any
+}
+
+const document = "github.json"
+
+// New reads the description.
+func New() (*Judge, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(description))
+	if err != nil {
+		return nil, fmt.Errorf("openapi: read the description: %w", err)
+	}
+	j := &Judge{compiler: jsonschema.NewCompiler()}
+	j.compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := j.compiler.AddResource(document, doc); err != nil {
+		return nil, fmt.Errorf("openapi: load the description: %w", err)
+	}
+	var parsed struct {
+		Operations map[string]struct {
+			Request   any
+			Responses map[string]any
+		}
+		Webhooks map[string]any
+	}
+	if err := json.Unmarshal(description, &parsed); err != nil {
+		return nil, fmt.Errorf("openapi: read the description: %w", err)
+	}
+	for name, op := range parsed.Operations {
+		method, path, _ := strings.Cut(name, " ")
+		j.operations = append(j.operations, operation{
+			name: name, method: method, segments: strings.Split(strings.Trim(path, "/"), "/"),
+			request: op.Request != nil, statuses: op.Responses,
+		})
+	}
+	j.webhooks = parsed.Webhooks
+	return j, nil
+}
+
+// Request checks the body of a request to an escaped path below the REST root.
+func (j *Judge) Request(method, path string, body []byte) error {
+	op, err := j.find(method, path)
+	if err != nil || !op.request || len(bytes.TrimSpace(body)) == 0 || string(bytes.TrimSpace(body)) == "null" {
+		return err
+	}
+	return j.check("request of "+op.name, body, "operations", op.name, "request")
+}
+
+// Response checks the status and the JSON body of an answer.
+func (j *Judge) Response(method, path string, status int, body []byte) error {
+	op, err := j.find(method, path)
+	if err != nil {
+		return err
+	}
+	code := strconv.Itoa(status)
+	schema, known := op.statuses[code]
+	if !known {
+		return nil // 401, 429 and the like are not described for each operation
+	}
+	if schema == true {
+		return nil
+	}
+	return j.check(code+" of "+op.name, body, "operations", op.name, "responses", code)
+}
+
+// Webhook checks the body of a delivery. Events that the slice does not have
+// give [ErrNoOperation].
+func (j *Judge) Webhook(event string, body []byte) error {
+	var v struct{ Action string }
+	if err := json.Unmarshal(body, &v); err != nil {
+		return fmt.Errorf("openapi: webhook %s: %w", event, err)
+	}
+	name := event
+	if v.Action != "" {
+		name += "." + v.Action
+	}
+	if _, known := j.webhooks[name]; !known {
+		return fmt.Errorf("openapi: webhook %s: %w", name, ErrNoOperation)
+	}
+	return j.check("webhook "+name, body, "webhooks", name)
+}
+
+// find picks the operation with the most literal segments among those that fit.
+func (j *Judge) find(method, path string) (*operation, error) {
+	segs := strings.Split(strings.Trim(path, "/"), "/")
+	if len(segs) > 1 && segs[0] == "repositories" { // the form by id has the same answers
+		segs = append([]string{"repos", "by", "id"}, segs[2:]...)
+	}
+	var best *operation
+	bestLiterals := -1
+	for i := range j.operations {
+		op := &j.operations[i]
+		if op.method != method {
+			continue
+		}
+		if n := op.fits(segs); n > bestLiterals {
+			best, bestLiterals = op, n
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("openapi: %s %s: %w", method, path, ErrNoOperation)
+	}
+	return best, nil
+}
+
+// fits counts the literal segments of a match, −1 for none. A last {path} and
+// an inner {ref} may span several segments.
+func (o *operation) fits(segs []string) int {
+	literals := 0
+	want := o.segments
+	for i, w := range want {
+		if w == "{path}" || w == "{ref}" || w == "{basehead}" {
+			extra := len(segs) - len(want)
+			if extra < 0 {
+				return -1
+			}
+			segs = append(segs[:i:i], segs[i+extra:]...)
+			continue
+		}
+		switch {
+		case i >= len(segs):
+			return -1
+		case strings.HasPrefix(w, "{"):
+		case w != segs[i]:
+			return -1
+		default:
+			literals++
+		}
+	}
+	if len(segs) != len(want) {
+		return -1
+	}
+	return literals
+}
+
+// check validates a body against the schema at a place of the description.
+func (j *Judge) check(what string, body []byte, place ...string) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("openapi: %s is not JSON: %w", what, err)
+	}
+	pointer := document + "#"
+	for _, p := range place {
+		p = strings.NewReplacer("~", "~0", "/", "~1").Replace(p)
+		pointer += "/" + strings.NewReplacer("{", "%7B", "}", "%7D", " ", "%20").Replace(p)
+	}
+	j.mu.Lock()
+	schema, err := j.compiler.Compile(pointer)
+	j.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("openapi: schema of %s: %w", what, err)
+	}
+	if err := schema.Validate(v); err != nil {
+		return fmt.Errorf("openapi: %s does not fit: %w", what, err)
+	}
+	return nil
+}
