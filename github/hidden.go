@@ -1,0 +1,56 @@
+package github
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// hiding is the beginning of what GitHub does not show: comments, declarations,
+// and elements whose content is not Markdown and that a blank line does not end.
+var hiding = regexp.MustCompile(`(?i)<(?:!|\?|/?(?:script|style|textarea|pre|title|xmp|iframe|noembed|noframes|plaintext)\b)`)
+
+// unhide makes an agent's text show all of itself. HTML comments become
+// visible, so that no text can carry a mark that looks like ours unseen;
+// characters that turn the direction of writing are spelled out.
+func unhide(src string) string {
+	src = spellOut(src)
+	for round := 0; ; round++ {
+		var code []span
+		if round < maxRounds {
+			code = layOut([]byte(src)).code
+		}
+		var b strings.Builder
+		from := 0
+		for _, m := range hiding.FindAllStringIndex(src, -1) {
+			if _, ok := within(code, m[0]); ok {
+				continue
+			}
+			b.WriteString(src[from:m[0]])
+			b.WriteString("&lt;")
+			from = m[0] + 1
+		}
+		if from == 0 {
+			return src
+		}
+		b.WriteString(src[from:])
+		src = b.String()
+	}
+}
+
+// spellOut makes a text valid UTF-8 with plain line ends, and shows the
+// characters that make a reader see another order than a machine
+// (https://trojansource.codes).
+func spellOut(src string) string {
+	if !utf8.ValidString(src) {
+		src = strings.ToValidUTF8(src, "\uFFFD")
+	}
+	src = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD").Replace(src)
+	return bidi.ReplaceAllStringFunc(src, func(s string) string {
+		r, _ := utf8.DecodeRuneInString(s)
+		return fmt.Sprintf("[U+%04X]", r)
+	})
+}
+
+var bidi = regexp.MustCompile(`[\x{202A}-\x{202E}\x{2066}-\x{2069}\x{200E}\x{200F}\x{061C}]`)

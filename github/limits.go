@@ -1,0 +1,55 @@
+package github
+
+import "time"
+
+// GitHub's limits, and our own where GitHub names none.
+const (
+	// maxComment is the longest body of a comment, in characters: the API answers
+	// 422 "body is too long (maximum is 65536 characters)" beyond it.
+	// https://github.com/orgs/community/discussions/27190
+	maxComment = 65536
+	// maxCheckText is the longest summary, and the longest text, of a check run
+	// in characters. https://docs.github.com/rest/checks/runs#create-a-check-run
+	maxCheckText = 65535
+	// maxCheckTitle keeps a check's title on one line of the page; GitHub names no limit.
+	maxCheckTitle = 120
+	// pageSize is the most that GitHub lists on a page.
+	pageSize = 100
+	// maxCommentPages bounds the search for our own comment: 10,000 comments.
+	maxCommentPages = 100
+	// maxCheckPages bounds the search for a check run: one suite keeps 1,000 of a name.
+	maxCheckPages = 10
+
+	// requestTimeout bounds one call with all that belongs to it: minting a
+	// token, the answer's body, one repetition.
+	requestTimeout = 30 * time.Second
+	// maxResponse bounds the body of an answer in bytes. The largest that we
+	// ask for, a file's content, is at most 100 MB at GitHub and far less in what
+	// a review takes in.
+	maxResponse = 32 << 20
+	// maxErrorBody bounds how much of a refusal is read for its reason, in bytes.
+	maxErrorBody = 64 << 10
+
+	// unknownWait is the wait after a limit that names no end: "wait for at
+	// least one minute". https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
+	unknownWait = time.Minute
+	// maxWait bounds what a header may make us wait; the primary limit's window is one hour.
+	maxWait = 2 * time.Hour
+	// pausedFor is how long a suspended or removed installation is left alone
+	// before one call looks again.
+	pausedFor = 5 * time.Minute
+	// refusedFor is the wait after GitHub refused the App's own signature,
+	// which only a person or a corrected clock can change.
+	refusedFor = time.Minute
+	// lagWait is the wait where GitHub's replicas are behind its own events, and
+	// where a token is too young to be known everywhere.
+	lagWait = 6 * time.Second
+	// freshToken is the age below which a refusal may be only such a lag; less
+	// than lagWait, so that the second try is believed.
+	// https://github.com/octokit/auth-app.js/issues/65
+	freshToken = 5 * time.Second
+	// maxDrift is the difference between GitHub's clock and ours that is worth a
+	// warning. The App's signature is dated 30 s back and lasts 2 min, so that a
+	// clock 30 s fast or 90 s slow cannot sign in at all.
+	maxDrift = 20 * time.Second
+)
