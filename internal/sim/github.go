@@ -104,7 +104,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 
 // Start listens on a free port of 127.0.0.1 and returns [GitHub.URL].
 func (g *GitHub) Start() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("sim: listen on loopback: %w", err)
 	}

@@ -142,11 +142,11 @@ func TestInstallationTokenExpires(t *testing.T) {
 	w := newWorld(t)
 	token := w.token("")
 	w.clock.Add(59 * time.Minute)
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 200 {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusOK {
 		t.Errorf("after 59 minutes: %d, want 200", a.StatusCode)
 	}
 	w.clock.Add(2 * time.Minute)
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 401 || a.message() != "Bad credentials" {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusUnauthorized || a.message() != "Bad credentials" {
 		t.Errorf("after 61 minutes: %d %q, want 401 Bad credentials", a.StatusCode, a.message())
 	}
 }
@@ -230,7 +230,7 @@ func TestEnterprisePrefix(t *testing.T) {
 	if !strings.HasSuffix(w.URL(), "/api/v3/") {
 		t.Fatalf("URL = %s, want the prefix at its end", w.URL())
 	}
-	if a := w.call("GET", "/app", w.jwt(), ""); a.StatusCode != 200 {
+	if a := w.call("GET", "/app", w.jwt(), ""); a.StatusCode != http.StatusOK {
 		t.Errorf("with the prefix: %d, want 200", a.StatusCode)
 	}
 	w2 := strings.TrimSuffix(w.URL(), "api/v3/")
@@ -244,7 +244,7 @@ func TestEnterprisePrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != 404 {
+	if resp.StatusCode != http.StatusNotFound {
 		t.Errorf("without the prefix: %d, want 404", resp.StatusCode)
 	}
 }

@@ -219,22 +219,20 @@ func (g *GitHub) listAnnotations(c *call) reply {
 	if k == nil {
 		return notFound()
 	}
-	var all []any
 	column := func(n int) any {
 		if n == 0 {
 			return nil
 		}
 		return n
 	}
-	for _, a := range k.Annotations {
-		all = append(all, object{
+	return page(c, k.Annotations, 0, func(a Annotation) object {
+		return object{
 			"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": column(a.StartColumn),
 			"end_column": column(a.EndColumn), "annotation_level": a.Level, "title": nullable(a.Title), "message": a.Message,
 			"raw_details": nullable(a.RawDetails),
 			"blob_href":   g.web("/" + k.repo.fullName + "/blob/" + k.HeadSHA + "/" + escapePath(a.Path)),
-		})
-	}
-	return c.page(all, 0)
+		}
+	})
 }
 
 // listCheckRuns lists a commit's runs: by default only the newest of each name
@@ -246,7 +244,7 @@ func (g *GitHub) listCheckRuns(c *call) reply {
 	}
 	q := c.r.URL.Query()
 	seen := map[string]bool{}
-	all := []any{}
+	var all []*checkRun
 	runs := g.checksOf(c.repo, commit.sha)
 	slices.Reverse(runs)
 	for _, k := range runs {
@@ -259,10 +257,10 @@ func (g *GitHub) listCheckRuns(c *call) reply {
 		case q.Get("status") != "" && q.Get("status") != k.Status:
 		case q.Get("app_id") != "" && q.Get("app_id") != strconv.FormatInt(k.AppID, 10):
 		default:
-			all = append(all, g.checkJSON(k))
+			all = append(all, k)
 		}
 	}
-	return c.pageIn("check_runs", all, nil)
+	return pageIn(c, "check_runs", all, nil, g.checkJSON)
 }
 
 func (g *GitHub) listCheckSuites(c *call) reply {
@@ -270,15 +268,15 @@ func (g *GitHub) listCheckSuites(c *call) reply {
 	if commit == nil {
 		return noCommit(c.vars["ref"])
 	}
-	all := []any{}
+	var all []*checkRun
 	seen := map[int64]bool{}
 	for _, k := range g.checksOf(c.repo, commit.sha) {
 		if !seen[k.suite] {
 			seen[k.suite] = true
-			all = append(all, g.suiteJSON(k))
+			all = append(all, k)
 		}
 	}
-	return c.pageIn("check_suites", all, nil)
+	return pageIn(c, "check_suites", all, nil, g.suiteJSON)
 }
 
 // suiteJSON is the suite of a run. A fork's branch is not known to it.

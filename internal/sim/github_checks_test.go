@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestCheckRunsThatAreRefused(t *testing.T) {
 			if a.StatusCode != test.want || !strings.Contains(a.message(), test.message) {
 				t.Errorf("answer = %d %.300q, want %d with %q", a.StatusCode, a.message(), test.want, test.message)
 			}
-			if made := len(w.CheckRuns(repoName, sha)) - before; made != 0 && a.StatusCode != 201 {
+			if made := len(w.CheckRuns(repoName, sha)) - before; made != 0 && a.StatusCode != http.StatusCreated {
 				t.Errorf("a refused request made %d check runs", made)
 			}
 		})
@@ -118,15 +119,15 @@ func TestCheckRunUpdates(t *testing.T) {
 	path := "/repos/acme/widget/check-runs/" + itoa(run.GetID())
 	// A refused update changes nothing, not even the parts that were fine.
 	a := w.call("PATCH", path, token, `{"name":"Other","output":{"title":"t","summary":"s","annotations":`+annotations(51)+`}}`)
-	if got := w.CheckRuns(repoName, w.pull.HeadSHA)[0]; a.StatusCode != 422 || got.Name != "Liaison" || got.Title != "" || got.Updates != 0 {
+	if got := w.CheckRuns(repoName, w.pull.HeadSHA)[0]; a.StatusCode != http.StatusUnprocessableEntity || got.Name != "Liaison" || got.Title != "" || got.Updates != 0 {
 		t.Errorf("after a refused update (%d): %+v", a.StatusCode, got)
 	}
 	for range 2 { // annotations of a second update are added to those of the first
-		if a := w.call("PATCH", path, token, `{"output":{"title":"t","summary":"s","annotations":`+annotations(50)+`}}`); a.StatusCode != 200 {
+		if a := w.call("PATCH", path, token, `{"output":{"title":"t","summary":"s","annotations":`+annotations(50)+`}}`); a.StatusCode != http.StatusOK {
 			t.Fatalf("update = %d %s", a.StatusCode, a.body)
 		}
 	}
-	if a := w.call("PATCH", path, token, `{"conclusion":"failure"}`); a.StatusCode != 200 {
+	if a := w.call("PATCH", path, token, `{"conclusion":"failure"}`); a.StatusCode != http.StatusOK {
 		t.Fatalf("conclude = %d %s", a.StatusCode, a.body)
 	}
 	got := w.CheckRuns(repoName, w.pull.HeadSHA)[0]
@@ -136,15 +137,15 @@ func TestCheckRunUpdates(t *testing.T) {
 	if list, _, err := w.client.Checks.ListCheckRunAnnotations(ctx, "acme", "widget", run.GetID(), &github.ListOptions{PerPage: 100}); err != nil || len(list) != 100 {
 		t.Errorf("annotations = %d, %v; want 100", len(list), err)
 	}
-	if a := w.call("PATCH", path, token, `{"status":"in_progress"}`); a.StatusCode != 200 || w.CheckRuns(repoName, w.pull.HeadSHA)[0].Conclusion != "" {
+	if a := w.call("PATCH", path, token, `{"status":"in_progress"}`); a.StatusCode != http.StatusOK || w.CheckRuns(repoName, w.pull.HeadSHA)[0].Conclusion != "" {
 		t.Errorf("a run that starts again keeps its conclusion (%d)", a.StatusCode)
 	}
 	other := w.AddCheckRun(repoName, w.pull.HeadSHA, sim.CheckRun{Name: "build", Conclusion: "success"})
 	a = w.call("PATCH", "/repos/acme/widget/check-runs/"+itoa(other), token, `{"conclusion":"failure"}`)
-	if a.StatusCode != 403 || !strings.Contains(a.message(), "Invalid app_id") {
+	if a.StatusCode != http.StatusForbidden || !strings.Contains(a.message(), "Invalid app_id") {
 		t.Errorf("update another App's run = %d %q, want 403", a.StatusCode, a.message())
 	}
-	if a := w.call("PATCH", "/repos/acme/widget/check-runs/1", token, `{}`); a.StatusCode != 404 {
+	if a := w.call("PATCH", "/repos/acme/widget/check-runs/1", token, `{}`); a.StatusCode != http.StatusNotFound {
 		t.Errorf("update a run that does not exist = %d, want 404", a.StatusCode)
 	}
 }

@@ -138,13 +138,13 @@ func (g *GitHub) listComments(c *call) reply {
 		return notFound()
 	}
 	since, _ := time.Parse(time.RFC3339, c.r.URL.Query().Get("since")) // an unreadable date filters nothing
-	var all []any
+	var all []*comment
 	for _, k := range g.commentsOf(p) {
 		if !k.updated.Before(since) {
-			all = append(all, g.commentJSON(k))
+			all = append(all, k)
 		}
 	}
-	return c.page(all, 0)
+	return page(c, all, 0, g.commentJSON)
 }
 
 // commentBody reads and checks the body of a comment.

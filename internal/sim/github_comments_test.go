@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 		})
 	}
 	w.LockPullRequest(repoName, 1)
-	if a := w.call("POST", path, token, `{"body":"a"}`); a.StatusCode != 403 || !strings.Contains(a.message(), "locked") {
+	if a := w.call("POST", path, token, `{"body":"a"}`); a.StatusCode != http.StatusForbidden || !strings.Contains(a.message(), "locked") {
 		t.Errorf("comment on a locked pull request = %d %q, want 403", a.StatusCode, a.message())
 	}
 	for _, c := range w.Comments(repoName, 1) {

@@ -55,14 +55,11 @@ func (g *GitHub) getCommit(c *call) reply {
 
 // addFiles puts up to 300 changed files and their totals into a commit.
 func (g *GitHub) addFiles(o object, r *repository, files []fileDiff, head string) {
-	rows, additions, deletions := []any{}, 0, 0
-	for i, f := range files {
+	additions, deletions := 0, 0
+	for _, f := range files {
 		additions, deletions = additions+f.additions, deletions+f.deletions
-		if i < maxDiffFiles {
-			rows = append(rows, g.fileJSON(r, f, head, Quirks{}))
-		}
 	}
-	o["files"] = rows
+	o["files"] = rows(files[:min(len(files), maxDiffFiles)], func(f fileDiff) object { return g.fileJSON(r, f, head, Quirks{}) })
 	o["stats"] = object{"additions": additions, "deletions": deletions, "total": additions + deletions}
 }
 
@@ -94,18 +91,12 @@ func (g *GitHub) compare(c *call) reply {
 	case len(ahead) == 0:
 		status = "behind"
 	}
-	rows := []any{}
-	for i, k := range ahead {
-		if i < maxListedCommits {
-			rows = append(rows, g.commitJSON(c.repo, k))
-		}
-	}
 	path := fmt.Sprintf("/repos/%s/%s/compare/%s...%s", escape(c.repo.owner.login), escape(c.repo.name), base.sha, head.sha)
 	page := g.web("/" + c.repo.fullName + "/compare/" + base.sha + "..." + head.sha)
 	o := object{
 		"url": g.api(path), "html_url": page, "permalink_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch",
 		"base_commit": g.commitJSON(c.repo, base), "merge_base_commit": g.commitJSON(c.repo, n.commits[common]),
-		"status": status, "ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": rows,
+		"status": status, "ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": rows(ahead[:min(len(ahead), maxListedCommits)], func(k *commit) object { return g.commitJSON(c.repo, k) }),
 	}
 	g.addFiles(o, c.repo, files, head.sha)
 	delete(o, "stats")
@@ -121,14 +112,14 @@ func ownRef(ref string) string {
 }
 
 func (g *GitHub) listCommitPulls(c *call) reply {
-	var all []any
+	var all []*pull
 	for _, n := range sortedKeys(c.repo.pulls) {
 		p := c.repo.pulls[n]
 		for _, k := range p.commits() {
 			if k.sha == c.vars["ref"] {
-				all = append(all, g.pullJSON(p, true))
+				all = append(all, p)
 			}
 		}
 	}
-	return c.page(all, 0)
+	return page(c, all, 0, g.shortPullJSON)
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -184,7 +185,7 @@ func SecondaryLimit(retry time.Duration) Fault {
 		Headers: http.Header{},
 	}
 	if retry > 0 {
-		f.Headers.Set("Retry-After", statusText(int(retry/time.Second)))
+		f.Headers.Set("Retry-After", strconv.Itoa(int(retry/time.Second)))
 	}
 	return f
 }

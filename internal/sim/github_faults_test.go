@@ -32,17 +32,17 @@ func TestFaultAnswers(t *testing.T) {
 	}
 	undo := w.Fail(sim.Fault{PathPattern: "/repos/acme/**", Times: -1, Status: 503})
 	for range 2 {
-		if a := w.call("GET", "/repos/acme/widget/pulls/1", token, ""); a.StatusCode != 503 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+		if a := w.call("GET", "/repos/acme/widget/pulls/1", token, ""); a.StatusCode != http.StatusServiceUnavailable || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
 			t.Errorf("answer = %d %s, want 503 with a page", a.StatusCode, a.Header.Get("Content-Type"))
 		}
 	}
 	undo()
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 200 {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusOK {
 		t.Errorf("after undo = %d", a.StatusCode)
 	}
 	w.Fail(sim.Fault{Times: -1, Status: 500})
 	w.ClearFaults()
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 200 {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusOK {
 		t.Errorf("after ClearFaults = %d", a.StatusCode)
 	}
 }
@@ -88,15 +88,38 @@ func TestDroppedAndHangingRequests(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("hanging request ended with %v, want the caller's cancellation", err)
 	}
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 200 {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusOK {
 		t.Errorf("the request after it = %d", a.StatusCode)
+	}
+}
+
+func TestCloseReleasesWhatHangs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Fail(sim.Fault{Hang: true})
+	done := make(chan error, 1)
+	go func() {
+		_, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(w.URL())
+		done <- err
+	}()
+	if err := w.Wait(t.Context(), func() bool { return hung(w) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err == nil {
+		t.Error("a request that hung was answered by Close")
+	}
+	if _, err := w.Start(); err == nil {
+		t.Error("a closed GitHub starts again")
 	}
 }
 
 // hung reports whether the last request got no answer.
 func hung(w *world) bool {
 	all := w.Requests()
-	return len(all) > 0 && all[len(all)-1].Status == 0 && all[len(all)-1].Method == "GET"
+	return len(all) > 0 && all[len(all)-1].Status == 0 && all[len(all)-1].Method == http.MethodGet
 }
 
 func TestHookAndGateRunBeforeTheEffect(t *testing.T) {
@@ -134,14 +157,14 @@ func TestPrimaryLimit(t *testing.T) {
 	reset := w.clock.Now().Add(10 * time.Minute).Truncate(time.Second)
 	w.SetRateLimit(2, reset)
 	a := w.call("GET", "/repos/acme/widget", token, "")
-	if a.StatusCode != 200 || a.Header.Get("X-RateLimit-Remaining") != "1" || a.Header.Get("X-RateLimit-Reset") != itoa(reset.Unix()) {
+	if a.StatusCode != http.StatusOK || a.Header.Get("X-RateLimit-Remaining") != "1" || a.Header.Get("X-RateLimit-Reset") != itoa(reset.Unix()) {
 		t.Errorf("first = %d, %s left until %s", a.StatusCode, a.Header.Get("X-RateLimit-Remaining"), a.Header.Get("X-RateLimit-Reset"))
 	}
 	// What has not changed costs nothing.
-	if a := w.call("GET", "/repos/acme/widget", token, "", "If-None-Match", a.Header.Get("ETag")); a.StatusCode != 304 || len(a.body) != 0 || a.Header.Get("X-RateLimit-Remaining") != "1" {
+	if a := w.call("GET", "/repos/acme/widget", token, "", "If-None-Match", a.Header.Get("ETag")); a.StatusCode != http.StatusNotModified || len(a.body) != 0 || a.Header.Get("X-RateLimit-Remaining") != "1" {
 		t.Errorf("conditional = %d, %d bytes, %s left; want 304, none, 1", a.StatusCode, len(a.body), a.Header.Get("X-RateLimit-Remaining"))
 	}
-	if a := w.call("GET", "/rate_limit", token, ""); a.StatusCode != 200 || a.Header.Get("X-RateLimit-Remaining") != "1" {
+	if a := w.call("GET", "/rate_limit", token, ""); a.StatusCode != http.StatusOK || a.Header.Get("X-RateLimit-Remaining") != "1" {
 		t.Errorf("asking for the limit = %d, %s left; want it free", a.StatusCode, a.Header.Get("X-RateLimit-Remaining"))
 	}
 	w.call("GET", "/repos/acme/widget", token, "")
@@ -151,7 +174,7 @@ func TestPrimaryLimit(t *testing.T) {
 		t.Errorf("without quota: %v, want a rate limit error until %v", err, reset)
 	}
 	w.clock.Add(11 * time.Minute)
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 200 || a.Header.Get("X-RateLimit-Remaining") != "4999" {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusOK || a.Header.Get("X-RateLimit-Remaining") != "4999" {
 		t.Errorf("after the reset = %d, %s left", a.StatusCode, a.Header.Get("X-RateLimit-Remaining"))
 	}
 }
@@ -202,7 +225,7 @@ func TestRenamedRepositoryRedirects(t *testing.T) {
 	w.Rename(repoName, "acme/gadget")
 	a := w.call("GET", "/repos/acme/widget/pulls/1/files?per_page=5", token, "")
 	want := strings.TrimSuffix(w.URL(), "/") + "/repositories/" + id + "/pulls/1/files?per_page=5"
-	if a.StatusCode != 301 || a.Header.Get("Location") != want || !strings.Contains(a.message(), "Moved Permanently") {
+	if a.StatusCode != http.StatusMovedPermanently || a.Header.Get("Location") != want || !strings.Contains(a.message(), "Moved Permanently") {
 		t.Errorf("old name = %d to %q, want 301 to %q", a.StatusCode, a.Header.Get("Location"), want)
 	}
 	pr, _, err := w.client.PullRequests.Get(t.Context(), "acme", "widget", 1) // go-github follows
@@ -214,11 +237,11 @@ func TestRenamedRepositoryRedirects(t *testing.T) {
 	if len(w.Comments("acme/gadget", 1)) != 0 {
 		t.Errorf("a POST to the old name wrote a comment (%v, %v)", resp.Status, err)
 	}
-	if a := w.call("POST", "/repositories/"+id+"/issues/1/comments", token, `{"body":"kept"}`); a.StatusCode != 201 {
+	if a := w.call("POST", "/repositories/"+id+"/issues/1/comments", token, `{"body":"kept"}`); a.StatusCode != http.StatusCreated {
 		t.Errorf("POST by id = %d %s", a.StatusCode, a.body)
 	}
 	w.CreateRepository("acme/widget", nil) // takes the name; the App does not see it
-	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != 404 {
+	if a := w.call("GET", "/repos/acme/widget", token, ""); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a name that was taken again = %d, want 404", a.StatusCode)
 	}
 

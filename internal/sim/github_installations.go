@@ -146,13 +146,13 @@ func (g *GitHub) getApp(*call) reply {
 }
 
 func (g *GitHub) listInstallations(c *call) reply {
-	var all []any
+	var all []*installation
 	for _, id := range sortedKeys(g.installations) {
 		if i := g.installations[id]; !i.removed {
-			all = append(all, g.installationJSON(i))
+			all = append(all, i)
 		}
 	}
-	return c.page(all, 0)
+	return page(c, all, 0, g.installationJSON)
 }
 
 func (g *GitHub) getInstallation(c *call) reply {
@@ -201,11 +201,7 @@ func (g *GitHub) createToken(c *call) reply {
 		"token": t.value, "expires_at": stamp(t.expires), "permissions": t.permissions, "repository_selection": "selected",
 	}
 	if t.repos != nil {
-		var list []any
-		for _, id := range t.repos {
-			list = append(list, g.repoJSON(g.repos[id]))
-		}
-		answer["repositories"] = list
+		answer["repositories"] = rows(t.repos, func(id int64) object { return g.repoJSON(g.repos[id]) })
 	}
 	return created(answer)
 }
@@ -259,11 +255,11 @@ func (g *GitHub) revokeToken(c *call) reply {
 }
 
 func (g *GitHub) listInstallationRepos(c *call) reply {
-	var all []any
+	var all []*repository
 	for _, id := range sortedKeys(g.repos) {
 		if c.token.covers(id) {
-			all = append(all, g.repoJSON(g.repos[id]))
+			all = append(all, g.repos[id])
 		}
 	}
-	return c.pageIn("repositories", all, object{"repository_selection": "selected"})
+	return pageIn(c, "repositories", all, object{"repository_selection": "selected"}, g.repoJSON)
 }

@@ -15,44 +15,48 @@ const (
 	maxPerPage     = 100
 )
 
-// page answers one page of a list, with a Link header. A limit above 0 is the
-// most rows that the list ever shows, however many there are.
-func (c *call) page(all []any, limit int) reply {
-	rows, link := c.slice(all, limit)
-	rep := ok(rows)
-	if link != "" {
-		rep = rep.set("Link", link)
-	}
-	return rep
-}
-
-// pageIn answers one page inside an object with a total count.
-func (c *call) pageIn(key string, all []any, more object) reply {
-	rows, link := c.slice(all, 0)
-	o := object{"total_count": len(all), key: rows}
-	maps.Copy(o, more)
-	rep := ok(o)
-	if link != "" {
-		rep = rep.set("Link", link)
-	}
-	return rep
-}
-
-func (c *call) slice(all []any, limit int) (rows []any, link string) {
+// page answers one page of a list, with a Link header. Only the rows of the
+// page are rendered. A limit above 0 is the most rows that the list ever shows,
+// however many there are.
+func page[T any](c *call, all []T, limit int, render func(T) object) reply {
 	if limit > 0 && len(all) > limit {
 		all = all[:limit]
 	}
+	from, to, link := c.window(len(all))
+	return linked(ok(rows(all[from:to], render)), link)
+}
+
+// pageIn answers one page inside an object with a total count.
+func pageIn[T any](c *call, key string, all []T, more object, render func(T) object) reply {
+	from, to, link := c.window(len(all))
+	o := object{"total_count": len(all), key: rows(all[from:to], render)}
+	maps.Copy(o, more)
+	return linked(ok(o), link)
+}
+
+// rows renders a list; none is an empty list, never null.
+func rows[T any](all []T, render func(T) object) []object {
+	list := make([]object, 0, len(all))
+	for _, v := range all {
+		list = append(list, render(v))
+	}
+	return list
+}
+
+func linked(rep reply, link string) reply {
+	if link == "" {
+		return rep
+	}
+	return rep.set("Link", link)
+}
+
+// window is the part of a list that the request asks for, and its Link header.
+func (c *call) window(total int) (from, to int, link string) {
 	q := c.r.URL.Query()
-	per, page := atoi(q.Get("per_page"), defaultPerPage), atoi(q.Get("page"), 1)
-	if per > maxPerPage {
-		per = maxPerPage
-	}
-	last := max(1, (len(all)+per-1)/per)
-	if from := (page - 1) * per; page <= last {
-		rows = all[from:min(len(all), from+per)]
-	}
-	if rows == nil {
-		rows = []any{} // GitHub sends an empty list, never null
+	per, page := min(atoi(q.Get("per_page"), defaultPerPage), maxPerPage), atoi(q.Get("page"), 1)
+	last := max(1, (total+per-1)/per)
+	if page <= last {
+		from, to = (page-1)*per, min(total, page*per)
 	}
 	var links []string
 	add := func(n int, rel string) {
@@ -69,7 +73,7 @@ func (c *call) slice(all []any, limit int) (rows []any, link string) {
 	if page > 1 {
 		add(1, "first")
 	}
-	return rows, strings.Join(links, ", ")
+	return from, to, strings.Join(links, ", ")
 }
 
 // self is the request's own URL as GitHub writes it in Link headers: by the

@@ -65,6 +65,8 @@ func (g *GitHub) pullJSON(p *pull, short bool) object {
 	return o
 }
 
+func (g *GitHub) shortPullJSON(p *pull) object { return g.pullJSON(p, true) }
+
 // headJSON renders the head. A deleted fork leaves the branch and the SHA.
 func (g *GitHub) headJSON(p *pull) object {
 	if p.headRepo == nil {
@@ -87,10 +89,10 @@ func (g *GitHub) sideJSON(owner *user, r *repository, ref, sha string) object {
 // association is what GitHub calls the author: CONTRIBUTOR even for private
 // members of an organisation, so it proves nothing.
 func (p *pull) association() string {
-	switch {
-	case p.author == nil:
+	switch p.author {
+	case nil:
 		return "NONE"
-	case p.author == p.repo.owner:
+	case p.repo.owner:
 		return "OWNER"
 	}
 	return "CONTRIBUTOR"

@@ -69,16 +69,16 @@ func (g *GitHub) listPulls(c *call) reply {
 	if state == "" {
 		state = "open"
 	}
-	all := []any{}
+	var all []*pull
 	numbers := sortedKeys(c.repo.pulls)
 	for i := len(numbers) - 1; i >= 0; i-- { // newest first
 		p := c.repo.pulls[numbers[i]]
 		if (state == "all" || p.state == state) && (base == "" || base == p.baseRef) &&
 			(head == "" || head == p.headOwner+":"+p.branch) {
-			all = append(all, g.pullJSON(p, true))
+			all = append(all, p)
 		}
 	}
-	return c.page(all, 0)
+	return page(c, all, 0, g.shortPullJSON)
 }
 
 func (g *GitHub) listPullFiles(c *call) reply {
@@ -86,11 +86,7 @@ func (g *GitHub) listPullFiles(c *call) reply {
 	if p == nil {
 		return notFound()
 	}
-	var all []any
-	for _, f := range p.files() {
-		all = append(all, g.fileJSON(p.repo, f, p.head, p.quirks))
-	}
-	return c.page(all, maxListedFiles)
+	return page(c, p.files(), maxListedFiles, func(f fileDiff) object { return g.fileJSON(p.repo, f, p.head, p.quirks) })
 }
 
 // fileJSON is a changed file. The patch is missing for binaries and for large
@@ -127,9 +123,5 @@ func (g *GitHub) listPullCommits(c *call) reply {
 	if p == nil {
 		return notFound()
 	}
-	var all []any
-	for _, k := range p.commits() {
-		all = append(all, g.commitJSON(p.repo, k))
-	}
-	return c.page(all, maxListedCommits)
+	return page(c, p.commits(), maxListedCommits, func(k *commit) object { return g.commitJSON(p.repo, k) })
 }

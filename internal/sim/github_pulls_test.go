@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -202,8 +203,8 @@ func TestDiffAndListLimits(t *testing.T) {
 	if pr.ChangedFiles != 3001 {
 		t.Errorf("changed files = %d, want the true 3001", pr.ChangedFiles)
 	}
-	for range 251 {
-		w.Push(repoName, 1, map[string]sim.Change{"n.txt": sim.Write(fmt.Sprint(w.PullRequest(repoName, 1).HeadSHA))})
+	for i := range 251 {
+		w.Push(repoName, 1, map[string]sim.Change{"n.txt": sim.Write(strconv.Itoa(i))})
 	}
 	var files, commits, pages int
 	o := &github.ListOptions{PerPage: 500} // more than 100 is 100
@@ -319,7 +320,7 @@ func TestBranchNamesAndDeletedForks(t *testing.T) {
 			t.Errorf("ref = %q, %v; want %q", got.GetHead().GetRef(), err, branch)
 		}
 		// go-github does not escape the reference of GetCommit, so this is asked by hand.
-		if a := w.call("GET", "/repos/acme/widget/commits/"+url.PathEscape(branch), w.token(""), ""); a.StatusCode != 200 {
+		if a := w.call("GET", "/repos/acme/widget/commits/"+url.PathEscape(branch), w.token(""), ""); a.StatusCode != http.StatusOK {
 			t.Errorf("commit of branch %q: %d %s", branch, a.StatusCode, a.body)
 		}
 		list, _, err := w.client.Checks.ListCheckRunsForRef(t.Context(), "acme", "widget", branch, nil)
@@ -390,7 +391,7 @@ func TestHeadRequestHasNoBody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.call(http.MethodHead, "/repos/acme/widget", w.token(""), "")
-	if a.StatusCode != 200 || len(a.body) != 0 {
+	if a.StatusCode != http.StatusOK || len(a.body) != 0 {
 		t.Errorf("HEAD = %d with %d bytes", a.StatusCode, len(a.body))
 	}
 }

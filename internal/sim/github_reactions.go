@@ -40,11 +40,7 @@ func (g *GitHub) listReactions(c *call) reply {
 	if k == nil {
 		return notFound()
 	}
-	var all []any
-	for _, r := range k.reactions {
-		all = append(all, g.reactionJSON(r))
-	}
-	return c.page(all, 0)
+	return page(c, k.reactions, 0, g.reactionJSON)
 }
 
 func (g *GitHub) createReaction(c *call) reply {

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -37,7 +38,7 @@ func noContent() reply    { return reply{status: http.StatusNoContent} }
 
 // failed is an error in GitHub's shape; the route's page is added on the way out.
 func failed(status int, message string) reply {
-	return reply{status: status, json: object{"message": message, "status": statusText(status)}}
+	return reply{status: status, json: object{"message": message, "status": strconv.Itoa(status)}}
 }
 
 func notFound() reply { return failed(http.StatusNotFound, "Not Found") }
@@ -95,11 +96,6 @@ func (r reply) encode() ([]byte, string) {
 		panic("sim: encode answer: " + err.Error()) // a value that is not JSON is a bug here
 	}
 	return b, "application/json; charset=utf-8"
-}
-
-func statusText(status int) string {
-	b, _ := json.Marshal(status) // an int always encodes
-	return string(b)
 }
 
 // stamp prints a time as GitHub does, and null for none.

@@ -115,11 +115,7 @@ func (g *GitHub) listReviews(c *call) reply {
 	if p == nil {
 		return notFound()
 	}
-	var all []any
-	for _, r := range p.reviews {
-		all = append(all, g.reviewJSON(p, r))
-	}
-	return c.page(all, 0)
+	return page(c, p.reviews, 0, func(r *review) object { return g.reviewJSON(p, r) })
 }
 
 func (g *GitHub) listReviewComments(c *call) reply {
@@ -127,9 +123,5 @@ func (g *GitHub) listReviewComments(c *call) reply {
 	if p == nil {
 		return notFound()
 	}
-	var all []any
-	for _, r := range p.reviewComments {
-		all = append(all, g.reviewCommentJSON(p, r))
-	}
-	return c.page(all, 0)
+	return page(c, p.reviewComments, 0, func(r *reviewComment) object { return g.reviewCommentJSON(p, r) })
 }

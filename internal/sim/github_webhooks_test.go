@@ -79,7 +79,7 @@ func TestPullRequestDelivery(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
-	if resp.StatusCode != 401 {
+	if resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("signed with another secret = %d, want 401", resp.StatusCode)
 	}
 }
