@@ -57,6 +57,7 @@ type GitHub struct {
 	faults        []*fault
 	limit         rateLimit // of the installations
 	appLimit      rateLimit // of the App's own calls, which GitHub counts apart
+	publicLimit   rateLimit // of calls without an identity
 	rootTable     []route
 	repoTable     []route
 
@@ -94,8 +95,9 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		comments:      map[int64]*comment{},
 		checks:        map[int64]*checkRun{},
 		suites:        map[string]int64{},
-		limit:         newRateLimit(),
-		appLimit:      newRateLimit(),
+		limit:         newRateLimit(hourlyLimit),
+		appLimit:      newRateLimit(hourlyLimit),
+		publicLimit:   newRateLimit(publicHourlyLimit),
 		stop:          make(chan struct{}),
 	}
 	g.rootTable, g.repoTable = g.rootRoutes(), g.repoRoutes()

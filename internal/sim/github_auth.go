@@ -30,6 +30,7 @@ const (
 	authApp          authKind = "app"          // a JSON web token of the App
 	authInstallation authKind = "installation" // a ghs_ token
 	authAny          authKind = "any"
+	authPublic       authKind = "public" // anybody, also without an identity
 )
 
 // identity is who sent a request.
@@ -42,6 +43,9 @@ type identity struct {
 func (i identity) label() string {
 	if i.inst != nil {
 		return fmt.Sprintf("installation ID %d", i.inst.id)
+	}
+	if i.kind == authNone {
+		return "127.0.0.1"
 	}
 	return "the App"
 }
@@ -100,7 +104,7 @@ func (g *GitHub) identify(r *http.Request) (identity, reply, bool) {
 	}
 	switch {
 	case scheme == "" && value == "":
-		return refuse("Requires authentication")
+		return identity{kind: authNone}, reply{}, false
 	case !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token"):
 		return refuse("Bad credentials")
 	case authOf(r) == authApp:
@@ -159,9 +163,16 @@ func claimTime(v any) (time.Time, bool) {
 	return time.UnixMilli(int64(f * 1000)), err == nil
 }
 
+// unauthenticated refuses a request that shows no identity.
+func unauthenticated() reply { return failed(http.StatusUnauthorized, "Requires authentication") }
+
 // allowed checks the kind of identity and the token's permissions.
 func (i identity) allowed(rt *route) (reply, bool) {
 	switch {
+	case rt.auth == authPublic:
+		return reply{}, false
+	case i.kind == authNone:
+		return unauthenticated(), true
 	case rt.auth == authAny:
 		return reply{}, false
 	case rt.auth == authApp && i.kind != authApp:

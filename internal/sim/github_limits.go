@@ -6,9 +6,13 @@ import (
 	"time"
 )
 
-// hourlyLimit is the smallest primary limit of an installation, requests an hour.
+// Primary limits in requests an hour: the smallest of an installation, and that
+// of an address without an identity.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-const hourlyLimit = 5000
+const (
+	hourlyLimit       = 5000
+	publicHourlyLimit = 60
+)
 
 // rateLimit is the primary limit. One counter serves all installations.
 type rateLimit struct {
@@ -16,7 +20,7 @@ type rateLimit struct {
 	reset            time.Time
 }
 
-func newRateLimit() rateLimit { return rateLimit{limit: hourlyLimit, remaining: hourlyLimit} }
+func newRateLimit(hourly int) rateLimit { return rateLimit{limit: hourly, remaining: hourly} }
 
 // SetRateLimit leaves installations that many requests until reset. With 0
 // left, requests are answered with 403 until the simulator's clock passes
@@ -30,8 +34,11 @@ func (g *GitHub) SetRateLimit(remaining int, reset time.Time) {
 
 // limitOf is the counter that a request is charged to.
 func (g *GitHub) limitOf(kind authKind) *rateLimit {
-	if kind == authApp {
+	switch kind {
+	case authApp:
 		return &g.appLimit
+	case authNone:
+		return &g.publicLimit
 	}
 	return &g.limit
 }

@@ -115,6 +115,9 @@ func (g *GitHub) answer(r *http.Request, body []byte) reply {
 		c.vars = vars
 		return g.perform(c, rt, who)
 	}
+	if who.kind == authNone {
+		return unauthenticated().withDocs("rest")
+	}
 	target, rest, isRepo := g.resolve(segs)
 	if !isRepo {
 		return notFound().withDocs("rest")

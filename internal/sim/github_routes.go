@@ -14,7 +14,7 @@ func (g *GitHub) rootRoutes() []route {
 		{get, "installation/repositories", authInstallation, nil, "rest/apps/installations#list-repositories-accessible-to-the-app-installation", g.listInstallationRepos},
 		{del, "installation/token", authInstallation, nil, "rest/apps/installations#revoke-an-installation-access-token", g.revokeToken},
 		{get, "rate_limit", authAny, nil, "rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user", g.getRateLimit},
-		{get, "users/:user", authInstallation, nil, "rest/users/users#get-a-user", g.getUser},
+		{get, "users/:user", authPublic, nil, "rest/users/users#get-a-user", g.getUser},
 	}
 }
 

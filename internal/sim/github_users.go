@@ -102,6 +102,7 @@ func (g *GitHub) getPermission(c *call) reply {
 }
 
 func (g *GitHub) getUser(c *call) reply {
+	g.bot() // the App's account exists from the day the App does
 	u, known := g.users[strings.ToLower(c.vars["user"])]
 	if !known {
 		return notFound()
