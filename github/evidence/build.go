@@ -33,7 +33,7 @@ func build(ctx context.Context, r Request) (s Summary, err error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	now, err := e.confirm(ctx, r, f)
+	now, err := e.confirm(ctx, f)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -179,10 +179,29 @@ func (e *evidence) writeFiles(ctx context.Context, r Request, f *fetcher, ws *wo
 		e.leave(partContents, "%s: %s", counted(n, "content"), why)
 	}
 	e.cacheErr = c.cacheErr
-	for i := range e.manifest.Files {
-		e.manifest.Files[i].settle()
-	}
+	e.settleFiles()
 	return c.left, e.assignOwners()
+}
+
+// settleFiles completes the manifest.
+func (e *evidence) settleFiles() {
+	patches, counts := 0, 0
+	for i := range e.manifest.Files {
+		f := &e.manifest.Files[i]
+		f.settle()
+		if f.PatchMissing == noPatch {
+			patches++
+		}
+		if !f.CountsKnown {
+			counts++
+		}
+	}
+	if patches > 0 {
+		e.leave(partPatches, "%s: %s", counted(patches, "patch"), noPatch)
+	}
+	if counts > 0 {
+		e.leave(partPatches, "line counts of %s: GitHub sent zeros for what it did not compare", counted(counts, "file"))
+	}
 }
 
 // writePatches writes the patches that came with the manifest, the riskiest first.
@@ -233,7 +252,7 @@ func (e *evidence) assignOwners() error {
 
 // confirm reads the pull request again: lists of files are not pinned to a
 // commit, so they are of the right head only if the head has not moved.
-func (e *evidence) confirm(ctx context.Context, r Request, f *fetcher) (PullRequest, error) {
+func (e *evidence) confirm(ctx context.Context, f *fetcher) (PullRequest, error) {
 	now, err := f.pull(ctx)
 	switch {
 	case err != nil:

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path"
@@ -168,7 +167,7 @@ func cacheName(repository int64, blob string) (string, bool) {
 
 // blobID is the name that git gives to content, by the algorithm of the id like.
 func blobID(like string, content []byte) string {
-	var h hash.Hash = sha1.New() //nolint:gosec // see the import
+	h := sha1.New() //nolint:gosec // see the import
 	if len(like) == 2*sha256.Size {
 		h = sha256.New()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -31,15 +30,6 @@ type contents struct {
 	seen map[string][]byte
 	// cacheErr is the first failure to keep a blob.
 	cacheErr error
-}
-
-// side is one side of one file.
-type side struct {
-	file  *File
-	which int
-	path  string
-	entry entry
-	known bool // whether entry is from the tree
 }
 
 // binaryName is why a content was not fetched that is binary as far as its name tells.
@@ -90,59 +80,6 @@ func (c *contents) fetch(ctx context.Context, files []File) (map[string]int, err
 	return omitted, nil
 }
 
-// batch takes the next sides: no more than there may be requests, so that what
-// comes first gets the last of them, and no blob twice.
-func (c *contents) batch(sides []side) []side {
-	size := max(1, min(c.budget.Parallel, c.f.left(), len(sides)))
-	for i := range size {
-		blob := sides[i].entry.blob
-		if blob != "" && slices.ContainsFunc(sides[:i], func(s side) bool { return s.entry.blob == blob }) {
-			return sides[:i]
-		}
-	}
-	return sides[:size]
-}
-
-// plan lists the sides to fetch, in order.
-func (c *contents) plan(files []File) []side {
-	var sides []side
-	for i := range files {
-		f := &files[i]
-		if f.Status == statusRemoved {
-			f.HeadMissing = "the file is removed"
-		} else {
-			sides = append(sides, c.side(f, headSide, f.Path))
-		}
-		if f.Status == statusAdded {
-			f.BaseMissing = "the file is new"
-		} else {
-			sides = append(sides, c.side(f, baseSide, f.basePath()))
-		}
-	}
-	slices.SortStableFunc(sides, func(a, b side) int {
-		if d := int(riskOf(a.file)) - int(riskOf(b.file)); d != 0 {
-			return d
-		}
-		return a.which - b.which
-	})
-	return sides
-}
-
-func (c *contents) side(f *File, which int, path string) side {
-	s := side{file: f, which: which, path: path}
-	s.entry, s.known = c.trees[which].entries[path]
-	if !s.known {
-		s.entry = entry{size: -1}
-		// GitHub names the blob of the side that is left.
-		if which == headSide {
-			s.entry.blob = f.HeadBlob
-		} else {
-			s.entry.blob = f.BaseBlob
-		}
-	}
-	return s
-}
-
 // get finds the content of a side: in what this review has read, in the cache, or at GitHub.
 func (c *contents) get(ctx context.Context, s side, limit int64) (result, error) {
 	r := result{entry: s.entry}
@@ -189,8 +126,9 @@ func (c *contents) byPath(ctx context.Context, s side, limit int64, r *result) e
 		return err
 	case e.mode == modeSubmodule:
 		r.missing = "a submodule: only the id of its commit is known"
-	// The contents API follows symbolic links to what they lead to.
-	case s.entry.blob != "" && e.blob != "" && e.blob != s.entry.blob:
+	// The contents API follows symbolic links: what does not have the name that git
+	// gives it is the content of something else.
+	case e.blob != "" && (blobID(e.blob, content) != e.blob || s.entry.blob != "" && s.entry.blob != e.blob):
 		r.omit("a symbolic link, as it seems: GitHub gave the content of another file")
 		return nil
 	}

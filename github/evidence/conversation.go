@@ -67,8 +67,8 @@ func (f *fetcher) conversation(ctx context.Context, p PullRequest) (*conversatio
 }
 
 // list fills a section from a paged list.
-func list[T any](ctx context.Context, f *fetcher, s *section, op string, as func(T) remark,
-	page func(context.Context, github.ListOptions) ([]T, *github.Response, error),
+func list[T any](ctx context.Context, f *fetcher, s *section, op string, as func(*T) remark,
+	page func(context.Context, github.ListOptions) ([]*T, *github.Response, error),
 ) error {
 	l, err := pages(ctx, f, needFull, op, maxListed, page)
 	if err != nil {

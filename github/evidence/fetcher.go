@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,7 +123,7 @@ func (f *fetcher) repoPath(format string, args ...any) string {
 
 // listing is a paged list, as far as it was read.
 type listing[T any] struct {
-	items []T
+	items []*T
 	// cut says why the list is not whole; empty when it is.
 	cut string
 }
@@ -130,7 +131,7 @@ type listing[T any] struct {
 // pages reads a paged list of at most limit items. When a later page cannot be
 // had, what was read so far is kept and cut says why; with needAlways it fails.
 func pages[T any](ctx context.Context, f *fetcher, n need, op string, limit int,
-	page func(context.Context, github.ListOptions) ([]T, *github.Response, error),
+	page func(context.Context, github.ListOptions) ([]*T, *github.Response, error),
 ) (listing[T], error) {
 	var l listing[T]
 	opts := github.ListOptions{PerPage: pageSize, Page: 1}
@@ -139,7 +140,7 @@ func pages[T any](ctx context.Context, f *fetcher, n need, op string, limit int,
 		err := f.call(ctx, n, op, func(ctx context.Context) (*github.Response, error) {
 			items, resp, err := page(ctx, opts)
 			if err == nil {
-				l.items = append(l.items, items...)
+				l.items = append(l.items, slices.DeleteFunc(items, func(item *T) bool { return item == nil })...)
 				next = resp.NextPage
 			}
 			return resp, err

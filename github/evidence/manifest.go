@@ -60,6 +60,9 @@ const (
 	kindUnknown   = "unknown"
 )
 
+// noPatch is why a file has no patch that should have one.
+const noPatch = "GitHub sent none, as it does for large changes"
+
 // The states of a file that matter here.
 const (
 	statusAdded     = "added"
@@ -155,7 +158,7 @@ func (f *File) settle() {
 	case f.isEmpty():
 		f.PatchMissing = "the file is empty"
 	default:
-		f.PatchMissing = "GitHub sent none, as it does for large changes"
+		f.PatchMissing = noPatch
 	}
 }
 

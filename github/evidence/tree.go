@@ -48,7 +48,7 @@ func (f *fetcher) tree(ctx context.Context, commit string, wanted map[string]boo
 		t.unread = "the repository is too large for one listing"
 	}
 	for _, e := range answer.Entries {
-		if !wanted[e.GetPath()] || e.GetType() == "tree" || !isObjectID(e.GetSHA()) {
+		if e == nil || !wanted[e.GetPath()] || e.GetType() == "tree" || !isObjectID(e.GetSHA()) {
 			continue
 		}
 		size := int64(-1)

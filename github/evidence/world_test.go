@@ -54,6 +54,7 @@ type world struct {
 	tamper func(*http.Request, *http.Response)
 	// around makes each request, when it is set.
 	around func(http.RoundTripper, *http.Request) (*http.Response, error)
+	mu     sync.Mutex
 }
 
 // newWorld serves a repository with files on its main branch.
