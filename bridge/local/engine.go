@@ -1,0 +1,134 @@
+package local
+
+import (
+	"context"
+	"time"
+
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+)
+
+// engine is what answers a message: a model with its tools, or code that needs
+// none. The model id of an agent chooses it.
+type engine interface {
+	// Models are those that the engine answers for, the preferred one first.
+	Models() []model
+	// Tools are the built-in tools that it can use when nothing is taken away.
+	Tools() []string
+	// Run answers one message. It reports what it does through emit, which is
+	// safe to call until Run returns and must not be called after it. The
+	// returned text is the whole answer; its fragments were emitted as [said].
+	// An error that a person shall read as the reason is a [*runFailure]. Run
+	// returns soon after ctx is done.
+	Run(ctx context.Context, t task, emit func(event)) (answer, error)
+}
+
+// model is one entry of ListModels.
+type model struct {
+	ID          string
+	Name        string
+	Description string
+}
+
+// task is what an engine is asked to do.
+type task struct {
+	AgentID string
+	RunID   string
+	Model   string
+	// Dir is the working directory, absolute.
+	Dir string
+	// Prompt is the user's message.
+	Prompt string
+	// Tools are the built-in tools that the agent may use in this run.
+	Tools []string
+}
+
+// answer is how a run ended well.
+type answer struct {
+	Text  string
+	Usage usage
+}
+
+// usage counts tokens; all zero for an engine without a model.
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_tokens"`
+	CacheWrite int64 `json:"cache_write_tokens"`
+}
+
+func (u usage) proto() *sdkv1.TokenUsage {
+	return &sdkv1.TokenUsage{
+		InputTokens: u.Input, OutputTokens: u.Output,
+		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		TotalTokens: u.Input + u.Output,
+	}
+}
+
+// event is one thing that an engine reports while it runs.
+type event interface {
+	// message is the type of the sdk_message and its own fields.
+	message() (kind string, fields map[string]any)
+}
+
+// thought is a fragment of the engine's reasoning. The last one has an empty
+// text and says how long the thinking took.
+type thought struct {
+	Text string
+	Took time.Duration
+}
+
+// toolStart and toolEnd report a call of a tool.
+type (
+	toolStart struct {
+		CallID string
+		Name   string
+		Args   map[string]any
+	}
+	toolEnd struct {
+		CallID string
+		Name   string
+		Args   map[string]any
+		Result map[string]any
+		Failed bool
+	}
+)
+
+// said is a fragment of the answer.
+type said struct{ Text string }
+
+func (e thought) message() (string, map[string]any) {
+	m := map[string]any{"text": e.Text}
+	if e.Text == "" {
+		m["thinking_duration_ms"] = e.Took.Milliseconds()
+	}
+	return "thinking", m
+}
+
+func (e toolStart) message() (string, map[string]any) {
+	return "tool_call", map[string]any{"call_id": e.CallID, "name": e.Name, "status": "running", "args": e.Args}
+}
+
+func (e toolEnd) message() (string, map[string]any) {
+	status := "completed"
+	if e.Failed {
+		status = "error"
+	}
+	return "tool_call", map[string]any{"call_id": e.CallID, "name": e.Name, "status": status, "args": e.Args, "result": e.Result}
+}
+
+func (e said) message() (string, map[string]any) {
+	return "assistant", map[string]any{"message": map[string]any{
+		"role":    "assistant",
+		"content": []any{map[string]any{"type": "text", "text": e.Text}},
+	}}
+}
+
+// runFailure is a run's failure with the reason that a person reads.
+type runFailure struct {
+	// Code is short and for machines, such as "tool_not_allowed".
+	Code string
+	// Reason says what happened and what to do.
+	Reason string
+}
+
+func (f *runFailure) Error() string { return f.Reason }

@@ -1,0 +1,254 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+)
+
+const (
+	// cancelGrace is how long an engine may take to return once it is told to
+	// stop. After that the run ends without it.
+	cancelGrace = 2 * time.Second
+	// busyRetry is the advice to a caller that found every place taken.
+	busyRetry = 5 * time.Second
+)
+
+// run is a run under way in this process.
+type run struct {
+	// rec is guarded by the registry's lock until done is closed; then it is final.
+	rec    runRecord
+	log    *eventLog
+	cancel context.CancelCauseFunc
+	// done is closed when the end is recorded.
+	done chan struct{}
+}
+
+// stop is why a run is told to end: a cause of its context.
+type stop struct {
+	status runStatus
+	code   string
+	reason string
+}
+
+func (s *stop) Error() string { return s.reason }
+
+// The reasons that do not come from the engine.
+var (
+	stopCancelled = &stop{statusCancelled, "", "the run was cancelled"}
+	stopForced    = &stop{statusExpired, "force_send", "the run was expired by a later message that was sent with force"}
+	stopShutdown  = &stop{statusCancelled, "bridge_shutdown", "the bridge was shut down"}
+)
+
+// startRun begins a run of an attached agent and returns at once. The run
+// belongs to the bridge, not to the call that started it.
+func (r *registry) startRun(agentID, prompt string, force bool, choose func(agentModel string) (engine, string, error)) (runRecord, *run, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, err := r.attachedAgent(agentID)
+	if err != nil {
+		return runRecord{}, nil, err
+	}
+	eng, modelID, err := choose(a.rec.Model)
+	if err != nil {
+		return runRecord{}, nil, err
+	}
+	switch {
+	case r.draining:
+		return runRecord{}, nil, newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, "the bridge is shutting down")
+	case a.rec.Archived:
+		return runRecord{}, nil, newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_AGENT_ARCHIVED, "agent %s is archived; unarchive it first", agentID)
+	case a.rec.ActiveRun != "" && !force:
+		return runRecord{}, nil, agentBusy(agentID, a.rec.ActiveRun)
+	case a.rec.ActiveRun != "":
+		if err := r.endActive(a, stopForced); err != nil {
+			return runRecord{}, nil, err
+		}
+	}
+	if len(r.live) >= r.maxLive {
+		limit, none := uint64(r.maxLive), uint64(0)
+		f := newFault(connect.CodeResourceExhausted, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED,
+			"%d runs are under way, which is as many as --max-concurrent-agents allows", r.maxLive)
+		f.retryAfter, f.limit = busyRetry, &sdkv1.RateLimitInfo{Limit: &limit, Remaining: &none}
+		return runRecord{}, nil, f
+	}
+
+	id, err := r.ids.next(runPrefix)
+	if err != nil {
+		return runRecord{}, nil, err
+	}
+	rec := runRecord{ID: id, AgentID: agentID, Model: modelID, Status: statusRunning, Created: r.now().UTC()}
+	log, err := createLog(r.store.eventsFile(agentID, id), r.maxLog)
+	if err != nil {
+		return runRecord{}, nil, err
+	}
+	err = r.store.saveRun(rec)
+	if err == nil {
+		err = r.change(a, func(a *agentRecord) { a.ActiveRun, a.Model = id, modelID })
+	}
+	if err != nil {
+		return runRecord{}, nil, errors.Join(err, log.seal(), r.store.dropRun(agentID, id))
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	live := &run{rec: rec, log: log, cancel: cancel, done: make(chan struct{})}
+	a.runs = append(a.runs, id)
+	r.owner[id], r.live[id] = a, live
+	t := task{AgentID: agentID, RunID: id, Model: modelID, Dir: a.rec.Dir, Prompt: prompt, Tools: a.tools.allowed(eng.Tools())}
+	go r.execute(ctx, live, eng, t)
+	return rec, live, nil
+}
+
+// execute runs the engine and records its end. It says first what every run
+// says first.
+func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
+	defer live.cancel(nil)
+	emit := func(kind string, fields map[string]any) {
+		message := map[string]any{"type": kind, "agent_id": t.AgentID, "run_id": t.RunID}
+		for key, value := range fields {
+			message[key] = value
+		}
+		switch err := live.log.append(r.now().UTC(), kind, message); {
+		case err == nil, errors.Is(err, errSealed):
+		case errors.Is(err, errLogFull):
+			live.cancel(&stop{statusError, "record_full", fmt.Sprintf("the run said more than the %d KiB that are kept of one run", r.maxLog>>10)})
+		default:
+			r.logger.Error("a run's message could not be recorded", "run", t.RunID, "error", err)
+			live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full?"})
+		}
+	}
+	emit(durableOnly, map[string]any{"request_id": "req-" + t.RunID})
+	emit("status", map[string]any{"status": string(statusRunning)})
+	tools := make([]any, len(t.Tools))
+	for i, name := range t.Tools {
+		tools[i] = name
+	}
+	emit("system", map[string]any{"subtype": "init", "model": map[string]any{"id": t.Model}, "tools": tools})
+
+	ans, err := guarded(ctx, eng, t, func(e event) { emit(e.message()) })
+
+	end := runRecord{Status: statusFinished, Result: strings.ToValidUTF8(ans.Text, "\uFFFD"), Usage: ans.Usage}
+	var failure *runFailure
+	var told *stop
+	var panicked *enginePanic
+	switch {
+	case errors.As(context.Cause(ctx), &told):
+		end.Status, end.ErrorCode, end.Reason = told.status, told.code, told.reason
+	case errors.As(err, &failure):
+		end.Status, end.ErrorCode, end.Reason = statusError, failure.Code, failure.Reason
+	case errors.As(err, &panicked):
+		r.logger.Error("the engine panicked", "run", t.RunID, "panic", panicked.value, "stack", string(panicked.stack))
+		end.Status, end.ErrorCode, end.Reason = statusError, "engine_failed", "the agent failed unexpectedly; the bridge's log has the details"
+	case err != nil:
+		r.logger.Error("a run failed", "run", t.RunID, "error", err)
+		end.Status, end.ErrorCode, end.Reason = statusError, "engine_failed", "the run failed: "+err.Error()
+	default:
+		emit("usage", map[string]any{"usage": map[string]any{
+			"inputTokens": ans.Usage.Input, "outputTokens": ans.Usage.Output,
+			"cacheReadTokens": ans.Usage.CacheRead, "cacheWriteTokens": ans.Usage.CacheWrite,
+			"totalTokens": ans.Usage.Input + ans.Usage.Output,
+		}})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finish(live, end)
+}
+
+// guarded turns an engine's panic into an error, so that one bad file does not
+// end the bridge and every other run with it.
+func guarded(ctx context.Context, eng engine, t task, emit func(event)) (ans answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &enginePanic{value: p, stack: debug.Stack()}
+		}
+	}()
+	return eng.Run(ctx, t, emit)
+}
+
+// enginePanic is a panic of an engine, for the log only.
+type enginePanic struct {
+	value any
+	stack []byte
+}
+
+func (p *enginePanic) Error() string { return "the engine panicked" }
+
+// finish records the end of a live run; the first end wins. The lock is held.
+// The order matters: who sees the result may send again at once.
+func (r *registry) finish(live *run, end runRecord) {
+	if live.rec.Status.ended() {
+		return
+	}
+	rec := live.rec
+	rec.Status, rec.Result, rec.ErrorCode, rec.Reason, rec.Usage = end.Status, end.Result, end.ErrorCode, end.Reason, end.Usage
+	rec.Duration = r.now().Sub(rec.Created)
+	err := errors.Join(appendEnd(live.log, r.now(), rec), r.store.saveRun(rec))
+	if a, ok := r.owner[rec.ID]; ok {
+		err = errors.Join(err, r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))
+		// Whatever the disk says, this process knows that the run is over.
+		a.rec.ActiveRun, a.rec.LastStatus = "", rec.Status
+	}
+	live.rec = rec
+	delete(r.live, rec.ID)
+	if err := errors.Join(err, live.log.seal()); err != nil {
+		r.logger.Error("the end of a run could not be recorded whole", "run", rec.ID, "error", err)
+	}
+	close(live.done)
+}
+
+// appendEnd records the status message that ends a run.
+func appendEnd(log *eventLog, now time.Time, rec runRecord) error {
+	message := map[string]any{"type": "status", "agent_id": rec.AgentID, "run_id": rec.ID, "status": string(rec.Status)}
+	if rec.Reason != "" {
+		message["message"] = rec.Reason
+	}
+	return log.append(now.UTC(), "status", message)
+}
+
+// endActive ends the active run of an agent, live or left behind by a crash.
+// The lock is held.
+func (r *registry) endActive(a *agent, why *stop) error {
+	id := a.rec.ActiveRun
+	if live, ok := r.live[id]; ok {
+		live.cancel(why)
+		r.finish(live, why.end())
+		return nil
+	}
+	rec, err := r.store.loadRun(a.rec.ID, id)
+	if err != nil {
+		// The crash was before the run was written: there is nothing to end.
+		r.logger.Warn("the active run of an agent has no record", "run", id, "error", err)
+		return r.change(a, func(a *agentRecord) { a.ActiveRun = "" })
+	}
+	rec.Status, rec.ErrorCode, rec.Reason = why.status, why.code, why.reason
+	log, err := reopenLog(r.store.eventsFile(a.rec.ID, id))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(appendEnd(log, r.now(), rec), log.seal(), r.store.saveRun(rec))
+	return errors.Join(err, r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))
+}
+
+func (s *stop) end() runRecord {
+	return runRecord{Status: s.status, ErrorCode: s.code, Reason: s.reason}
+}
+
+// awaitOrFinish waits for a run that was told to stop, and ends it when its
+// engine does not return in time.
+func (r *registry) awaitOrFinish(live *run, why *stop) {
+	timer := time.NewTimer(cancelGrace)
+	defer timer.Stop()
+	select {
+	case <-live.done:
+	case <-timer.C:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.finish(live, why.end())
+	}
+}
