@@ -73,7 +73,7 @@ func maskStrings(v any, redact func(string) string) any {
 
 func quoted(s string) json.RawMessage { return encoded(clip(s, maxActionData)) }
 
-// encoded marshals what came from JSON or is a string, which cannot fail. HTML
+// encoded marshals what came from JSON or is made of strings, which cannot fail. HTML
 // is not escaped: an escaped secret would not be recognised.
 func encoded(v any) json.RawMessage {
 	var b bytes.Buffer

@@ -17,7 +17,7 @@ const (
 	cancelTimeout = 3 * time.Second
 	// cancelWait is how long a cancelled run may take to end, after which it is
 	// left behind; the next run of the agent expires it.
-	cancelWait = 8 * time.Second
+	cancelWait = 6 * time.Second
 	// closeTimeout is how long the bridge may take to let go of an agent.
 	closeTimeout = 2 * time.Second
 )

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -147,7 +146,7 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 	wait := max(retry.After, backoff(turnRetryBase, turnRetryMax, t.Retries+1, a.e.rand))
 	if retry.Paused {
 		wait = max(retry.After, pausedRetry)
-		d.pause(retry.Error())
+		d.pause(retry.Err.Error())
 	} else {
 		t.Retries++
 	}
@@ -156,9 +155,9 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 		return ending{}
 	}
 	due := a.e.now().Add(wait)
-	payload, _ := json.Marshal(retryPayload{TurnID: t.ID}) // a string always marshals
 	d.change.Timers = append(d.change.Timers, state.Timer{
-		ID: retryTimerID(t.ID), SessionID: a.id, Due: due, Kind: timerTurnRetry, Payload: payload,
+		ID: retryTimerID(t.ID), SessionID: a.id, Due: due, Kind: timerTurnRetry,
+		Payload: encoded(retryPayload{TurnID: t.ID}),
 	})
 	d.requeue(t, retry.Error(), due)
 	return ending{parked: true}

@@ -19,6 +19,10 @@ type dispatcher struct {
 	e *Engine
 	// work bounds decisions that have begun; they outlive the intake.
 	work context.Context
+	// after is how far the pending deliveries were looked at; next is when the
+	// first of those that were not due is.
+	after uint64
+	next  time.Time
 
 	mu sync.Mutex
 	// deciding holds the deliveries that are read but not settled.
@@ -27,7 +31,7 @@ type dispatcher struct {
 	settling sync.WaitGroup
 }
 
-func newDispatcher(e *Engine, work context.Context) *dispatcher {
+func newDispatcher(work context.Context, e *Engine) *dispatcher {
 	return &dispatcher{e: e, work: work, deciding: make(map[uint64]struct{}), room: make(chan struct{}, 1)}
 }
 
@@ -35,83 +39,86 @@ func newDispatcher(e *Engine, work context.Context) *dispatcher {
 func (d *dispatcher) run(ctx context.Context) {
 	defer d.settling.Wait()
 	for {
-		wait, err := d.pass(ctx)
-		if err != nil {
+		if err := d.pass(ctx); err != nil {
 			if ctx.Err() == nil {
 				d.e.logger.Error("deliveries not read", "error", err)
 			}
 			return
 		}
-		if !d.await(ctx, wait) {
+		if !d.await(ctx) {
 			return
 		}
 	}
 }
 
-// await waits for more to do, at most for wait if that is not zero. It reports
-// false when the intake ends.
-func (d *dispatcher) await(ctx context.Context, wait time.Duration) bool {
+// await waits for more to do. It reports false when the intake ends.
+func (d *dispatcher) await(ctx context.Context) bool {
 	var due <-chan time.Time
-	if wait > 0 {
-		timer := time.NewTimer(wait)
+	if !d.next.IsZero() {
+		timer := time.NewTimer(max(d.next.Sub(d.e.now()), time.Millisecond))
 		defer timer.Stop()
 		due = timer.C
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-d.e.store.Accepted():
 	case <-d.room:
+		return true
+	case <-d.e.store.Accepted():
 	case <-due:
 	}
+	// A dead delivery becomes pending again under its old number, and a
+	// postponed one keeps its own: look at all of them again.
+	d.after, d.next = 0, time.Time{}
 	return true
 }
 
-// pass hands over every pending delivery that is due while there is room. It
-// returns how long to wait for the next that is not due yet, or zero.
-//
-// It starts at the beginning each time, because a dead delivery may become
-// pending again under its old number. What it skips is bounded: everything at
-// the front is being decided or postponed.
-func (d *dispatcher) pass(ctx context.Context) (wait time.Duration, err error) {
-	var after uint64
-	for {
+// pass hands over every pending delivery that is due while there is room.
+func (d *dispatcher) pass(ctx context.Context) error {
+	for ctx.Err() == nil {
 		// The picture is taken before the page: a delivery that is settled while
 		// the page is read must not look like one that nobody has taken yet.
 		taken := d.taken()
 		free := maxDispatching - len(taken)
-		if free == 0 || ctx.Err() != nil {
-			return wait, nil
+		if free == 0 {
+			return nil
 		}
 		page, err := read(ctx, d.e, func(ctx context.Context) ([]state.StoredDelivery, error) {
-			return d.e.store.Pending(ctx, after, maxDispatching)
+			return d.e.store.Pending(ctx, d.after, deliveryPage)
 		})
 		if err != nil {
-			return 0, fmt.Errorf("read pending deliveries: %w", err)
+			return fmt.Errorf("read pending deliveries: %w", err)
 		}
 		if len(page) == 0 {
-			return wait, nil
+			return nil
 		}
-		now := d.e.now()
-		var due []state.StoredDelivery
-		for _, del := range page {
-			if len(due) == free {
-				break
-			}
-			after = del.Seq
-			if left := del.NotBefore.Sub(now); left > 0 {
-				if wait == 0 || left < wait {
-					wait = left
-				}
-				continue
-			}
-			if _, is := taken[del.Seq]; !is {
-				d.take(del.Seq)
-				due = append(due, del)
-			}
-		}
-		d.handle(due)
+		d.handle(d.pick(page, taken, free))
 	}
+	return nil
+}
+
+// pick takes up to free deliveries of a page that are due and not taken.
+func (d *dispatcher) pick(page []state.StoredDelivery, taken map[uint64]struct{}, free int) []state.StoredDelivery {
+	now := d.e.now()
+	var picked []state.StoredDelivery
+	for _, del := range page {
+		if len(picked) == free {
+			break
+		}
+		d.after = del.Seq
+		_, is := taken[del.Seq]
+		switch {
+		case is:
+		case del.NotBefore.After(now):
+			if d.next.IsZero() || del.NotBefore.Before(d.next) {
+				d.next = del.NotBefore
+			}
+		default:
+			d.take(del.Seq)
+			picked = append(picked, del)
+		}
+	}
+	return picked
 }
 
 func (d *dispatcher) taken() map[uint64]struct{} {
@@ -155,6 +162,7 @@ func (d *dispatcher) handle(page []state.StoredDelivery) {
 		wg.Go(func() {
 			defer func() { <-places }()
 			intents[i], faults[i] = d.e.mapDelivery(page[i])
+			page[i].Body = nil // what is left of a delivery is small
 		})
 	}
 	wg.Wait()

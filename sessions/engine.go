@@ -36,9 +36,9 @@ type Options struct {
 	Redact func(string) string
 	// Logger receives what an operator should know. Nil discards it.
 	Logger *slog.Logger
-	// Now, NewID and Rand are the clock, the ids and the jitter. NewID returns an
-	// id without prefix, and later ones sort after earlier ones; Rand returns a
-	// number in [0, 1).
+	// Now, NewID and Rand are the clock, the ids and the jitter, called from many
+	// goroutines. NewID returns an id without prefix, and later ones sort after
+	// earlier ones; Rand returns a number in [0, 1).
 	Now   func() time.Time
 	NewID func() string
 	Rand  func() float64
@@ -167,7 +167,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
 	var loops sync.WaitGroup
-	loops.Go(func() { newDispatcher(e, work).run(intake) })
+	loops.Go(func() { newDispatcher(work, e).run(intake) })
 	loops.Go(func() { e.runTimers(intake, work) })
 	loops.Go(func() { e.outbox.run(intake, work) })
 	e.turns.open()

@@ -13,10 +13,12 @@ const (
 
 // Bounds of the dispatcher.
 const (
-	// maxDispatching is how many deliveries are between being read and being
-	// decided. It bounds memory: GitHub's bodies reach 25 MB, but a page is read
-	// only as room becomes free.
+	// maxDispatching is how many deliveries are decided at once. Their decisions
+	// share synced transactions, so that more of them cost little.
 	maxDispatching = 64
+	// deliveryPage is how many bodies are in memory at once until they are mapped;
+	// GitHub's reach 25 MB each.
+	deliveryPage = 16
 	// maxConflicts is how often one decision is taken anew because a row changed
 	// meanwhile. Sessions have one writer each, so one retry is already rare.
 	maxConflicts = 10

@@ -187,7 +187,7 @@ func (o *outbox) failures(item state.OutboxItem, paused bool) int {
 func paused(err error) string {
 	var retry *RetryError
 	if errors.As(err, &retry) && retry.Paused {
-		return retry.Error()
+		return retry.Err.Error()
 	}
 	return ""
 }

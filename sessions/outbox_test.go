@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,9 +115,11 @@ func TestPauseDoesNotUseUpTheTries(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		t.Run(fmt.Sprint("restart=", restart), func(t *testing.T) {
 			inHouse(t, func(h *house) {
-				suspended, tries := true, 0
+				var suspended atomic.Bool
+				suspended.Store(true)
+				tries := 0
 				h.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
-					if tries++; suspended {
+					if tries++; suspended.Load() {
 						return Receipt{}, &RetryError{Paused: true, Err: errors.New("installation suspended")}
 					}
 					if tries%2 == 0 {
@@ -132,7 +135,7 @@ func TestPauseDoesNotUseUpTheTries(t *testing.T) {
 				if restart {
 					h.restart()
 				}
-				suspended = false
+				suspended.Store(false)
 				h.wait(2 * time.Hour)
 				h.wantSaid("a in progress", "a success", "done: review a")
 				if got := h.letters(); len(got) != 0 {

@@ -104,7 +104,7 @@ func (r *recorder) append(s *stream, text string) {
 		s.text = &textStream{redact: r.e.redact}
 	}
 	if s.text.add(text, r.e.now()) {
-		r.flush(s)
+		r.flush(s, false)
 		return
 	}
 	if r.timer == nil {
@@ -112,17 +112,17 @@ func (r *recorder) append(s *stream, text string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.timer = nil
-			r.flush(&r.reason)
-			r.flush(&r.answer)
+			r.flush(&r.reason, false)
+			r.flush(&r.answer, false)
 		})
 	}
 }
 
-func (r *recorder) flush(s *stream) {
+func (r *recorder) flush(s *stream, end bool) {
 	if s.text == nil {
 		return
 	}
-	if more := s.text.next(); more != "" {
+	if more := s.text.next(end); more != "" {
 		r.write(s.appended, textAppended{Text: more})
 	}
 }
@@ -132,7 +132,7 @@ func (r *recorder) complete(s *stream, took time.Duration) {
 	if s.text == nil {
 		return
 	}
-	r.flush(s)
+	r.flush(s, true)
 	r.write(s.completed, textCompleted{Text: s.text.whole(), DurationMS: took.Milliseconds()})
 	s.text = nil
 }

@@ -161,7 +161,7 @@ func (e *Engine) waitingTurns(ctx context.Context) (map[string]bool, error) {
 	return waiting, err
 }
 
-// resume picks up the session's open turns.
+// resume picks up the session's open turns. Those with a timer wait for it.
 func (a *actor) resume(waiting map[string]bool, unsynced []uint64) {
 	a.unsynced = append(a.unsynced, unsynced...)
 	if err := a.ready(); err != nil {
@@ -169,7 +169,7 @@ func (a *actor) resume(waiting map[string]bool, unsynced []uint64) {
 		return
 	}
 	for _, q := range a.queued {
-		q.parked = waiting[retryTimerID(q.row.ID)]
+		q.parked = q.parked || waiting[retryTimerID(q.row.ID)]
 	}
 	a.schedule()
 }

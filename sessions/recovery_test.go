@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,11 +180,11 @@ func TestRecordIsNotDoubledByRepair(t *testing.T) {
 }
 
 func TestFailedStoreEndsTheEngine(t *testing.T) {
-	dying := false
+	var dying atomic.Bool
 	inHouse(t, func(h *house) {
 		h.stop()
 		h.store = memstore.New(memstore.Options{BeforeCommit: func() error {
-			if dying {
+			if dying.Load() {
 				return errors.New("fsync: input/output error")
 			}
 			return nil
@@ -190,7 +192,7 @@ func TestFailedStoreEndsTheEngine(t *testing.T) {
 		h.start()
 		h.send(push("a", "", 1))
 		h.wait(500 * time.Millisecond)
-		dying = true
+		dying.Store(true)
 		h.wait(time.Minute)
 		select {
 		case err := <-h.ended:
@@ -208,27 +210,38 @@ func TestFailedStoreEndsTheEngine(t *testing.T) {
 // flakyStore fails with what a test asks for before it lets commits through.
 type flakyStore struct {
 	state.Store
+	mu       sync.Mutex
 	failures []error
 }
 
+// failWith makes the next n commits fail.
+func (s *flakyStore) failWith(err error, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = slices.Repeat([]error{err}, n)
+}
+
 func (s *flakyStore) Commit(ctx context.Context, c state.Change) (uint64, error) {
+	s.mu.Lock()
 	if len(s.failures) > 0 && len(c.Confirm) == 0 {
 		err := s.failures[0]
 		s.failures = s.failures[1:]
+		s.mu.Unlock()
 		return 0, err
 	}
+	s.mu.Unlock()
 	return s.Store.Commit(ctx, c)
 }
 
 func TestPassingFaultsOfTheStore(t *testing.T) {
-	for name, failures := range map[string][]error{
-		"changed by someone else": {state.ErrConflict, state.ErrConflict},
-		"full for a while":        {state.ErrUnavailable, state.ErrUnavailable, state.ErrUnavailable},
+	for name, failure := range map[string]error{
+		"changed by someone else": state.ErrConflict,
+		"full for a while":        state.ErrUnavailable,
 	} {
 		t.Run(name, func(t *testing.T) {
 			flaky := &flakyStore{}
 			inHouseWith(t, func(o *Options) { flaky.Store = o.Store; o.Store = flaky }, func(h *house) {
-				flaky.failures = failures
+				flaky.failWith(failure, 3)
 				id := h.send(push("a", "", 1))
 				h.wait(10 * time.Second)
 				h.wantDelivery(id, state.DeliveryDone, "queued")
@@ -241,13 +254,31 @@ func TestPassingFaultsOfTheStore(t *testing.T) {
 func TestDeliveryThatCannotBeDecidedIsADeadLetter(t *testing.T) {
 	flaky := &flakyStore{}
 	inHouseWith(t, func(o *Options) { flaky.Store = o.Store; o.Store = flaky }, func(h *house) {
-		for range maxConflicts {
-			flaky.failures = append(flaky.failures, state.ErrConflict)
-		}
+		flaky.failWith(state.ErrConflict, maxConflicts)
 		id := h.send(push("a", "", 1))
 		h.wait(time.Second)
 		h.wantDelivery(id, state.DeliveryDead, "could not be decided: gave up after 10 tries")
 	})
+}
+
+func TestDecisionThatTheStoreDidNotTakeIsTakenLater(t *testing.T) {
+	for name, at := range map[string]time.Duration{"start": 0, "end": 500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			flaky := &flakyStore{}
+			inHouseWith(t, func(o *Options) { flaky.Store = o.Store; o.Store = flaky; o.MaxRunningTurns = 1 }, func(h *house) {
+				// The other session holds the only place until the faults are ready.
+				h.send(request{Key: "other", Rev: "x", At: 1})
+				h.settle()
+				h.send(push("a", "", 1))
+				h.settle()
+				time.Sleep(999*time.Millisecond + at)
+				flaky.failWith(state.ErrConflict, maxConflicts)
+				h.wait(time.Minute)
+				h.wantTurns("k", "a:completed")
+				h.wantTurns("other", "x:completed")
+			})
+		})
+	}
 }
 
 func TestEngineRefusesToStartWithout(t *testing.T) {

@@ -219,7 +219,7 @@ func (s *simulation) misbehave(chance func(int) bool, pick func(int) int) {
 		}
 		return Brief{Prompt: t.Message}, nil
 	}
-	s.world.deliver = func(ctx context.Context, item Item) (Receipt, error) {
+	s.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
 		if chance(10) {
 			return Receipt{}, &RetryError{Paused: chance(30), Err: errors.New("502 before the effect")}
 		}
@@ -276,7 +276,7 @@ func (s *simulation) script() []simulated {
 	for _, do := range []string{"error", "panic", "ignore"} {
 		add(request{Do: do})
 	}
-	for range len(all) { // neighbours change places; a few go far
+	for range all { // neighbours change places; a few go far
 		i, j := s.rng.IntN(len(all)), s.rng.IntN(len(all))
 		if i-j > 3 || j-i > 3 {
 			j = min(i+1, len(all)-1)

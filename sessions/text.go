@@ -59,8 +59,9 @@ func (t *textStream) add(fragment string, now time.Time) bool {
 	return t.raw.Len()-t.tried >= appendBytes || now.Sub(t.fresh) >= appendEvery
 }
 
-// next returns the text that may be shown now, masked.
-func (t *textStream) next() string {
+// next returns the text that may be shown now, masked; at the end of the
+// message, all that is left.
+func (t *textStream) next(end bool) string {
 	t.fresh, t.tried = time.Time{}, t.raw.Len()
 	if t.stuck {
 		return ""
@@ -71,7 +72,7 @@ func (t *textStream) next() string {
 		!strings.Contains(window[begin:safe], "-----END") && len(window)-begin <= maxHeld {
 		safe = begin
 	}
-	if len(window)-safe > maxHeld {
+	if end || len(window)-safe > maxHeld {
 		safe = len(window)
 	}
 	masked := t.redact(window[:safe])

@@ -54,6 +54,7 @@ func (a *actor) start() {
 		a.e.turns.release()
 		if !errors.Is(err, errNothingToStart) {
 			a.e.logger.Error("turn not started", "session", a.id, "error", err)
+			a.lookAgain()
 		}
 		return
 	}
@@ -158,12 +159,31 @@ func (a *actor) finish(out outcome) {
 	a.running = nil
 	switch {
 	case err != nil:
-		a.e.logger.Error("turn not settled; it will be recovered at the next start",
-			"session", a.id, "turn", t.ID, "error", err)
+		a.e.logger.Error("turn not settled; it counts as lost", "session", a.id, "turn", t.ID, "error", err)
+		a.lookAgain()
 	case t.Status == state.TurnQueued:
 		a.queued = slices.Insert(a.queued, 0, &queuedTurn{row: t, parked: end.parked})
 	}
 	a.schedule()
+}
+
+// lookAgain has the actor start from what is stored, after a while, because
+// the store did not take a decision that should have been possible.
+func (a *actor) lookAgain() {
+	as := a.e.actors
+	go func() {
+		select {
+		case <-as.ctx.Done():
+		case <-time.After(storeRetryMax):
+			if as.isStopping() {
+				return
+			}
+			as.post(a.id, func(a *actor) {
+				a.stale = true
+				a.resume(nil, nil)
+			})
+		}
+	}()
 }
 
 // silence keeps the goroutine of a turn that was ended from recording more.

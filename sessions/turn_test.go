@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,10 +185,11 @@ func TestEvidenceIsTriedAgain(t *testing.T) {
 
 func TestWaitForAnotherTrySurvivesARestart(t *testing.T) {
 	inHouse(t, func(h *house) {
-		blocked := true
-		tries := 0
+		var blocked atomic.Bool
+		blocked.Store(true)
+		var tries atomic.Int32
 		h.world.prepare = func(context.Context, Turn, string) (Brief, error) {
-			if tries++; blocked {
+			if tries.Add(1); blocked.Load() {
 				return Brief{}, &RetryError{After: time.Hour, Err: errors.New("rate limited")}
 			}
 			return Brief{Prompt: "p"}, nil
@@ -194,10 +197,10 @@ func TestWaitForAnotherTrySurvivesARestart(t *testing.T) {
 		h.send(push("a", "", 1))
 		h.wait(time.Minute)
 		h.restart()
-		blocked = false
+		blocked.Store(false)
 		h.wait(58 * time.Minute)
-		if tries != 1 {
-			t.Errorf("tried %d times before the wait was over", tries)
+		if n := tries.Load(); n != 1 {
+			t.Errorf("tried %d times before the wait was over", n)
 		}
 		h.wait(3 * time.Minute)
 		h.wantTurns("k", "a:completed")
@@ -217,16 +220,17 @@ func TestTriesAreBounded(t *testing.T) {
 
 func TestPausedSurfaceIsWaitedForWithoutAStorm(t *testing.T) {
 	inHouse(t, func(h *house) {
-		suspended := true
-		tries := 0
+		var suspended atomic.Bool
+		suspended.Store(true)
+		var tries atomic.Int32
 		h.world.prepare = func(context.Context, Turn, string) (Brief, error) {
-			if tries++; suspended {
+			if tries.Add(1); suspended.Load() {
 				return Brief{}, &RetryError{Paused: true, Err: errors.New("installation suspended")}
 			}
 			return Brief{Prompt: "p"}, nil
 		}
 		h.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
-			if suspended {
+			if suspended.Load() {
 				return Receipt{}, &RetryError{Paused: true, Err: errors.New("installation suspended")}
 			}
 			return h.world.write(item), nil
@@ -236,13 +240,13 @@ func TestPausedSurfaceIsWaitedForWithoutAStorm(t *testing.T) {
 		if s := h.session("k"); s.Paused != "installation suspended" {
 			t.Errorf("session shows %q", s.Paused)
 		}
-		if tries < 2 || tries > 200 {
-			t.Errorf("%d tries in two days", tries)
+		if n := tries.Load(); n < 2 || n > 200 {
+			t.Errorf("%d tries in two days", n)
 		}
 		if n := strings.Count(h.logs.String(), "session paused"); n != 1 {
 			t.Errorf("%d lines of log about the pause", n)
 		}
-		suspended = false
+		suspended.Store(false)
 		h.wait(time.Hour)
 		h.wantTurns("k", "a:completed")
 		h.wantSaid("a in progress", "a success", "done: p")
@@ -302,7 +306,7 @@ func TestPlacesAreSharedFairly(t *testing.T) {
 
 func TestAgentGetsAPrivateWorkspaceAndAMaskedPrompt(t *testing.T) {
 	inHouseWith(t, func(o *Options) { o.Model = func() string { return "big" } }, func(h *house) {
-		h.world.prepare = func(_ context.Context, turn Turn, dir string) (Brief, error) {
+		h.world.prepare = func(_ context.Context, _ Turn, dir string) (Brief, error) {
 			return Brief{Prompt: "see " + secret}, os.WriteFile(filepath.Join(dir, "evidence"), nil, 0o600)
 		}
 		h.send(push("a", "", 1))
@@ -316,7 +320,7 @@ func TestAgentGetsAPrivateWorkspaceAndAMaskedPrompt(t *testing.T) {
 			t.Errorf("request is %+v", r)
 		}
 		info, err := os.Stat(r.Dir)
-		if err != nil || info.Mode().Perm()&0o077 != 0 {
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("workspace: %v, %v", info, err)
 		}
 	})

@@ -1,0 +1,329 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+)
+
+// fakeBridge answers as a bridge does, and remembers what it was asked.
+type fakeBridge struct {
+	calls   []string
+	options []bridge.AgentOptions
+	sent    []bridge.SendOptions
+	known   bool // whether the agent exists
+	models  []bridge.Model
+	// fail returns the error of a call, by its name and number from 1.
+	fail func(call string, n int) error
+	run  func(ctx context.Context) *fakeRun
+}
+
+func (b *fakeBridge) called(name string) error {
+	b.calls = append(b.calls, name)
+	n := 0
+	for _, c := range b.calls {
+		if c == name {
+			n++
+		}
+	}
+	if b.fail == nil {
+		return nil
+	}
+	return b.fail(name, n)
+}
+
+func (b *fakeBridge) Models(context.Context) ([]bridge.Model, error) {
+	return b.models, b.called("models")
+}
+
+func (b *fakeBridge) Create(_ context.Context, o bridge.AgentOptions) (agent, error) {
+	b.options = append(b.options, o)
+	return b, b.called("create")
+}
+
+func (b *fakeBridge) Resume(_ context.Context, id string, o bridge.AgentOptions) (agent, error) {
+	b.options = append(b.options, o)
+	if err := b.called("resume " + id); err != nil {
+		return nil, err
+	}
+	if !b.known {
+		return nil, &bridge.Error{Code: "not_found", Op: "resume agent"}
+	}
+	return b, nil
+}
+
+func (b *fakeBridge) Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error) {
+	b.sent = append(b.sent, o)
+	if err := b.called("send " + m.Text); err != nil {
+		return nil, err
+	}
+	return b.run(ctx), nil
+}
+
+func (b *fakeBridge) Close(context.Context) error { return b.called("close") }
+
+// fakeRun brings its events and ends when done is closed.
+type fakeRun struct {
+	events    []bridge.Event
+	result    bridge.Result
+	err       error
+	done      chan struct{}
+	cancelled chan struct{}
+	onCancel  func(context.Context) error
+}
+
+func newFakeRun(result bridge.Result, err error) *fakeRun {
+	return &fakeRun{result: result, err: err, done: make(chan struct{}), cancelled: make(chan struct{})}
+}
+
+func (r *fakeRun) ended() *fakeRun { close(r.done); return r }
+
+func (r *fakeRun) ID() string { return "run-1" }
+
+func (r *fakeRun) Events(ctx context.Context) iter.Seq2[bridge.Event, error] {
+	return func(yield func(bridge.Event, error) bool) {
+		for _, ev := range r.events {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+		select {
+		case <-r.done:
+			if r.err != nil {
+				yield(bridge.Event{}, r.err)
+			}
+		case <-ctx.Done():
+			yield(bridge.Event{}, ctx.Err())
+		}
+	}
+}
+
+func (r *fakeRun) Wait(ctx context.Context) (bridge.Result, error) {
+	select {
+	case <-r.done:
+		return r.result, r.err
+	case <-ctx.Done():
+		return bridge.Result{}, ctx.Err()
+	}
+}
+
+func (r *fakeRun) Cancel(ctx context.Context) error {
+	close(r.cancelled)
+	if r.onCancel != nil {
+		return r.onCancel(ctx)
+	}
+	return nil
+}
+
+var finished = bridge.Result{Status: bridge.RunFinished, Text: "fine", RunID: "run-1"}
+
+func (b *fakeBridge) runFinished(context.Context) *fakeRun { return newFakeRun(finished, nil).ended() }
+
+func runOnce(ctx context.Context, b *fakeBridge, model string) (bridge.Result, []bridge.Event, error) {
+	var events []bridge.Event
+	request := RunRequest{SessionID: "s", TurnID: "t", AgentID: "agt_1", Dir: "/w", Prompt: "p", Model: model, Force: true}
+	result, err := newBridgeRunner(b, nil).Run(ctx, request, func(ev bridge.Event) { events = append(events, ev) })
+	return result, events, err
+}
+
+func TestRunnerFindsItsAgentOrMakesIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		known bool
+		calls []string
+	}{
+		"known":   {true, []string{"resume agt_1", "send p", "close"}},
+		"unknown": {false, []string{"resume agt_1", "create", "send p", "close"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &fakeBridge{known: c.known}
+			b.run = b.runFinished
+			result, _, err := runOnce(t.Context(), b, "m")
+			if err != nil || result != finished || !slices.Equal(b.calls, c.calls) {
+				t.Errorf("%+v, %v after %v, want %v", result, err, b.calls, c.calls)
+			}
+			for _, o := range b.options {
+				if o.ID != "agt_1" || o.Model != "m" || o.Local.Dir != "/w" ||
+					!slices.Equal(o.Tools, []string{"read", "grep", "glob", "ls"}) {
+					t.Errorf("options are %+v", o)
+				}
+				for _, tool := range []string{"shell", "edit", "write", "task", "web_fetch"} {
+					if !slices.Contains(o.DisallowedTools, tool) {
+						t.Errorf("%s is not disallowed", tool)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRunnerChoosesTheFirstModel(t *testing.T) {
+	b := &fakeBridge{known: true, models: []bridge.Model{{ID: "first"}, {ID: "second"}}}
+	b.run = b.runFinished
+	if _, _, err := runOnce(t.Context(), b, ""); err != nil || b.options[0].Model != "first" {
+		t.Errorf("%v, %+v", err, b.options)
+	}
+	b = &fakeBridge{known: true}
+	if _, _, err := runOnce(t.Context(), b, ""); err == nil {
+		t.Error("no model at all went unnoticed")
+	}
+}
+
+func TestRunnerHandsEventsOn(t *testing.T) {
+	b := &fakeBridge{known: true}
+	b.run = func(ctx context.Context) *fakeRun {
+		r := b.runFinished(ctx)
+		r.events = []bridge.Event{{Payload: bridge.Assistant{Text: "a"}}, {Payload: bridge.Assistant{Text: "b"}}}
+		return r
+	}
+	if _, events, err := runOnce(t.Context(), b, "m"); err != nil || len(events) != 2 {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+}
+
+func TestRunnerExpiresAStuckRunOnce(t *testing.T) {
+	busy := &bridge.Error{SDKCode: "AGENT_BUSY", Op: "send"}
+	internal := &bridge.Error{Code: "internal", Message: "already has active run", Op: "send"}
+	for name, c := range map[string]struct {
+		errs  []error
+		sends int
+		retry bool
+		ok    bool
+	}{
+		"free":             {nil, 1, false, true},
+		"busy once":        {[]error{busy}, 2, false, true},
+		"internal once":    {[]error{internal}, 2, false, true},
+		"busy for good":    {[]error{busy, busy}, 2, true, false},
+		"refused outright": {[]error{&bridge.Error{SDKCode: "INVALID_MODEL"}}, 1, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &fakeBridge{known: true}
+			b.run = b.runFinished
+			b.fail = func(call string, n int) error {
+				if call == "send p" && n <= len(c.errs) {
+					return c.errs[n-1]
+				}
+				return nil
+			}
+			_, _, err := runOnce(t.Context(), b, "m")
+			var retry *RetryError
+			if (err == nil) != c.ok || errors.As(err, &retry) != c.retry || len(b.sent) != c.sends {
+				t.Errorf("%v after %d sends", err, len(b.sent))
+			}
+			for i, o := range b.sent {
+				if o.Force != (i == 1) {
+					t.Errorf("send %d has force %v", i, o.Force)
+				}
+			}
+		})
+	}
+}
+
+func TestRunnerStartsADeadBridgeOnceMore(t *testing.T) {
+	died := &bridge.ProcessError{Op: "exit", State: "signal: killed"}
+	for deaths, wantRuns := range map[int]int{1: 2, 2: 2} {
+		t.Run(fmt.Sprint("deaths=", deaths), func(t *testing.T) {
+			b := &fakeBridge{known: true}
+			runs := 0
+			b.run = func(ctx context.Context) *fakeRun {
+				if runs++; runs <= deaths {
+					return newFakeRun(bridge.Result{}, died).ended()
+				}
+				return b.runFinished(ctx)
+			}
+			_, _, err := runOnce(t.Context(), b, "m")
+			var retry *RetryError
+			if errors.Is(err, died) != (deaths == 2) || errors.As(err, &retry) || runs != wantRuns {
+				t.Errorf("%v after %d runs", err, runs)
+			}
+		})
+	}
+}
+
+func TestRunnerTellsWhatPassesByItself(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		retry bool
+		after time.Duration
+	}{
+		"rate limit":   {&bridge.Error{SDKCode: "RATE_LIMIT_EXCEEDED", RetryAfter: time.Minute}, true, time.Minute},
+		"upstream":     {&bridge.Error{SDKCode: "UPSTREAM_ERROR"}, true, 0},
+		"usage limit":  {&bridge.Error{SDKCode: "USAGE_LIMIT_EXCEEDED"}, false, 0},
+		"bad key":      {&bridge.Error{SDKCode: "UNAUTHORIZED"}, false, 0},
+		"cannot start": {&bridge.ProcessError{Op: "start"}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &fakeBridge{fail: func(string, int) error { return c.err }}
+			_, _, err := runOnce(t.Context(), b, "m")
+			var retry *RetryError
+			if errors.As(err, &retry) != c.retry || !errors.Is(err, c.err) {
+				t.Fatalf("got %v", err)
+			}
+			if c.retry && retry.After != c.after {
+				t.Errorf("again after %s, want %s", retry.After, c.after)
+			}
+		})
+	}
+}
+
+func TestRunnerCancelsWithItsContext(t *testing.T) {
+	cancelled := bridge.Result{Status: bridge.RunCancelled, RunID: "run-1"}
+	for name, c := range map[string]struct {
+		onCancel func(r *fakeRun) func(context.Context) error
+		most     time.Duration
+		status   bridge.RunStatus
+		ok       bool
+	}{
+		"and the run ends": {
+			func(r *fakeRun) func(context.Context) error {
+				return func(context.Context) error {
+					time.AfterFunc(2*time.Second, func() { close(r.done) })
+					return nil
+				}
+			}, 3 * time.Second, bridge.RunCancelled, true,
+		},
+		"and the run does not react": {
+			func(*fakeRun) func(context.Context) error { return nil },
+			cancelWait + time.Second, bridge.RunUnknown, false,
+		},
+		"and the bridge does not answer": {
+			func(*fakeRun) func(context.Context) error {
+				return func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+			}, cancelTimeout + cancelWait + time.Second, bridge.RunUnknown, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &fakeBridge{known: true}
+				r := newFakeRun(cancelled, nil)
+				r.onCancel = c.onCancel(r)
+				b.run = func(context.Context) *fakeRun { return r }
+				ctx, cancel := context.WithCancel(context.Background())
+				began := time.Now()
+				time.AfterFunc(time.Minute, cancel)
+				result, _, err := runOnce(ctx, b, "m")
+				took := time.Since(began)
+				if result.Status != c.status || (err == nil) != c.ok || result.RunID != "run-1" {
+					t.Errorf("%+v, %v", result, err)
+				}
+				if took > time.Minute+c.most {
+					t.Errorf("took %s", took)
+				}
+				select {
+				case <-r.cancelled:
+				default:
+					t.Error("the run was not cancelled")
+				}
+				if most := stopTurns; c.most-time.Second > most {
+					t.Errorf("a cancelled run may take %s, a stop waits %s", c.most, most)
+				}
+			})
+		})
+	}
+}
