@@ -92,6 +92,12 @@ type testBridge struct {
 // startBridge starts one on root, which is kept when the test stops it.
 func startBridge(t testing.TB, root string, e engine, tune ...func(*serverOptions)) *testBridge {
 	t.Helper()
+	return startBridgeBehind(t, root, e, func(h http.Handler) http.Handler { return h }, tune...)
+}
+
+// startBridgeBehind starts one whose calls pass through wrap.
+func startBridgeBehind(t testing.TB, root string, e engine, wrap func(http.Handler) http.Handler, tune ...func(*serverOptions)) *testBridge {
+	t.Helper()
 	st, err := openStore(testContext(t), root)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +115,7 @@ func startBridge(t testing.TB, root string, e engine, tune ...func(*serverOption
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := newFront(srv.handler(), testToken, logger)
+	front := newFront(wrap(srv.handler()), testToken, logger)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = front.Serve(listener) }()
 

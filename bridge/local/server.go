@@ -42,6 +42,8 @@ type serverOptions struct {
 	Now func() time.Time
 	// Keepalive is [keepaliveAfter] when zero.
 	Keepalive time.Duration
+	// SlowReader is [slowReaderTimeout] when zero.
+	SlowReader time.Duration
 	// MaxLogBytes is [maxLogBytes] when zero.
 	MaxLogBytes int64
 }
@@ -56,6 +58,7 @@ type server struct {
 	version         string
 	maxMessageBytes int
 	keepalive       time.Duration
+	slowReader      time.Duration
 	shutdown        chan time.Duration
 
 	mu           sync.Mutex
@@ -70,6 +73,9 @@ func newServer(o serverOptions) (*server, error) {
 	if o.Keepalive == 0 {
 		o.Keepalive = keepaliveAfter
 	}
+	if o.SlowReader == 0 {
+		o.SlowReader = slowReaderTimeout
+	}
 	if o.MaxLogBytes == 0 {
 		o.MaxLogBytes = maxLogBytes
 	}
@@ -80,7 +86,7 @@ func newServer(o serverOptions) (*server, error) {
 	}
 	return &server{
 		engines: o.Engines, registry: reg, ids: ids, now: o.Now, logger: o.Logger, version: o.Version,
-		maxMessageBytes: o.MaxMessageBytes, keepalive: o.Keepalive,
+		maxMessageBytes: o.MaxMessageBytes, keepalive: o.Keepalive, slowReader: o.SlowReader,
 		shutdown: make(chan time.Duration, 1), toolCallback: o.ToolCallback,
 	}, nil
 }

@@ -99,7 +99,7 @@ func (s *agentService) follow(ctx context.Context, rec runRecord, live *run, n n
 	}
 	defer func() { _ = reader.close() }() // opened for reading only
 	send := func(m *sdkv1.RunStreamMessage) error {
-		setWriteDeadline(ctx, time.Now().Add(slowReaderTimeout))
+		setWriteDeadline(ctx, time.Now().Add(s.server.slowReader))
 		return out.Send(m)
 	}
 	sent := 0
