@@ -73,6 +73,9 @@ func liveSpots(src string, l layout) []int {
 		}
 		pos, boundary = end, !isWord(r)
 	}
+	if !strings.Contains(src, "://") {
+		return spots
+	}
 	for _, m := range closingURL.FindAllStringSubmatchIndex(src, -1) {
 		if _, ok := within(safe, m[2]); !ok {
 			spots = append(spots, m[2]+1)
@@ -157,8 +160,12 @@ func protected(src string, l layout) []span {
 			spans = append(spans, span{block.start + m[0], block.start + m[1]})
 		}
 	}
+	var urls [][]int
+	if strings.Contains(src, "://") || strings.Contains(src, "www.") {
+		urls = bareURL.FindAllStringIndex(src, -1)
+	}
 	open := brackets{src: src, code: l.code}
-	for _, m := range bareURL.FindAllStringIndex(src, -1) {
+	for _, m := range urls {
 		if _, ok := within(l.html, m[0]); !ok && linkStart(src, m[0]) && !open.at(m[0]) {
 			spans = append(spans, span{m[0], m[1]})
 		}

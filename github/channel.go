@@ -1,0 +1,87 @@
+package github
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+// Options configure the channel. AppID and Key are needed.
+type Options struct {
+	// AppID is the GitHub App's numeric id.
+	AppID int64
+	// Key is the App's private key.
+	Key *rsa.PrivateKey
+	// APIURL is the REST root as it stands; nothing is appended, and a slash at
+	// its end makes no difference. Empty means https://api.github.com.
+	APIURL string
+	// Version is ours, for the User-Agent.
+	Version string
+	// Logger receives what an operator should know. Nil discards it.
+	Logger *slog.Logger
+	// Redact masks secrets in what goes to an agent or to GitHub. Nil leaves
+	// text as it is.
+	Redact func(string) string
+	// Cache keeps file contents between reviews. Optional.
+	Cache evidence.Cache
+
+	// Now and Random are the clock and the source of randomness; nil means the real ones.
+	Now    func() time.Time
+	Random io.Reader
+	// Transport carries the requests; nil means a transport of our own with Go's defaults.
+	Transport http.RoundTripper
+	// Evidence prepares the workspace; nil means evidence.Build.
+	Evidence func(context.Context, evidence.Request) (evidence.Summary, error)
+}
+
+// Channel is GitHub as a surface. Its methods may be called by many goroutines.
+type Channel struct {
+	app    *app
+	redact func(string) string
+	random io.Reader
+	cache  evidence.Cache
+	build  func(context.Context, evidence.Request) (evidence.Summary, error)
+}
+
+var _ sessions.Channel = (*Channel)(nil)
+
+// New returns the channel. It calls nobody: whether GitHub knows the App is
+// what [Channel.CheckApp] finds out.
+func New(o Options) (*Channel, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Evidence == nil {
+		o.Evidence = evidence.Build
+	}
+	a, err := newApp(o)
+	if err != nil {
+		return nil, fmt.Errorf("github: %w", err)
+	}
+	return &Channel{app: a, redact: o.Redact, random: o.Random, cache: o.Cache, build: o.Evidence}, nil
+}
+
+// Name implements sessions.Channel.
+func (c *Channel) Name() string { return Name }
+
+// Map implements sessions.Channel.
+func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
+	return Map(d, c.app.self())
+}

@@ -1,0 +1,131 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+// The kinds of effects.
+const (
+	kindCheck   = "check"
+	kindComment = "comment"
+)
+
+// checkPayload is a state of a turn's check run.
+type checkPayload struct {
+	Request request `json:"request"`
+	// Conclusion is empty while the review is under way.
+	Conclusion string `json:"conclusion,omitempty"`
+	Title      string `json:"title"`
+	// Summary is ours; Text is the agent's.
+	Summary string `json:"summary"`
+	Text    string `json:"text,omitempty"`
+}
+
+// commentPayload is a review as it is posted on the pull request.
+type commentPayload struct {
+	Request request `json:"request"`
+	// Headline is how severe the findings are, in a few words; empty if unknown.
+	Headline string        `json:"headline,omitempty"`
+	Text     string        `json:"text"`
+	Model    string        `json:"model,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"`
+}
+
+// The check conclusions in use. https://docs.github.com/rest/checks/runs#create-a-check-run
+const (
+	concludedSuccess   = "success"
+	concludedNeutral   = "neutral"
+	concludedFailure   = "failure"
+	concludedCancelled = "cancelled"
+)
+
+// runAgain tells a person what starts another review.
+const runAgain = "To run it again, push a commit, or close and reopen the pull request."
+
+// maxReason bounds the reason of a failure in characters.
+const maxReason = 4000
+
+// Effects says what GitHub shall be told at a moment of a turn. It is pure.
+// The conclusion of the check comes before the comment: people wait for it.
+func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
+	req, err := parseRequest(t.Request)
+	if err != nil {
+		return nil, err
+	}
+	check := checkPayload{Request: req}
+	switch r.Moment {
+	case sessions.MomentStarted:
+		check.Title = "Reviewing " + short(req.Head)
+		check.Summary = fmt.Sprintf("The review of %s is under way.", code(req.Head))
+		return []sessions.Effect{effect("check-started", kindCheck, check)}, nil
+	case sessions.MomentCompleted:
+		v, review := weigh(c.redact(r.Text))
+		if strings.TrimSpace(review) == "" {
+			review = "The agent ended without a word."
+		}
+		check.Conclusion = concludedSuccess
+		if !v.clean() {
+			check.Conclusion = concludedNeutral
+		}
+		check.Title = v.String()
+		check.Summary = fmt.Sprintf("Reviewed %s%s. The review is below and in a comment on the pull request.",
+			code(req.Head), by(r.Model, r.Duration))
+		check.Text = review
+		return []sessions.Effect{
+			effect("check-ended", kindCheck, check),
+			effect("comment", kindComment, commentPayload{
+				Request: req, Headline: v.headline(), Text: review, Model: r.Model, Duration: r.Duration,
+			}),
+		}, nil
+	case sessions.MomentFailed:
+		check.Conclusion = concludedFailure
+		check.Title = "The review could not be done"
+		check.Summary = fmt.Sprintf("The review of %s ended early, which says nothing about the change itself.\n\n%s\n\n%s",
+			code(req.Head), fence(ellipsis(spellOut(c.redact(r.Reason)), maxReason)), runAgain)
+	case sessions.MomentInterrupted:
+		check.Conclusion = concludedCancelled
+		if r.Superseded {
+			check.supersede()
+			break
+		}
+		check.Title = "The review was stopped"
+		check.Summary = fmt.Sprintf("The review of %s was stopped: %s. %s",
+			code(req.Head), code(ellipsis(strings.TrimRight(c.redact(r.Reason), ". "), maxReason)), runAgain)
+	default:
+		return nil, fmt.Errorf("github: no effects are known for moment %d", r.Moment)
+	}
+	return []sessions.Effect{effect("check-ended", kindCheck, check)}, nil
+}
+
+// supersede turns a check into that of a head which is not the head any more.
+func (p *checkPayload) supersede() {
+	p.Conclusion = concludedCancelled
+	p.Title = "Superseded by a newer push"
+	p.Summary = fmt.Sprintf("The pull request moved on from %s; its new head has a check of its own.", code(p.Request.Head))
+	p.Text = ""
+}
+
+// by says who took how long.
+func by(model string, took time.Duration) string {
+	var b strings.Builder
+	if model != "" {
+		b.WriteString(" by " + code(ellipsis(model, 80)))
+	}
+	if took > 0 {
+		b.WriteString(" in " + took.Round(time.Second/10).String())
+	}
+	return b.String()
+}
+
+func effect(name, kind string, payload any) sessions.Effect {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		panic(err) // strings, numbers and times always encode
+	}
+	return sessions.Effect{Name: name, Kind: kind, Payload: raw}
+}

@@ -1,0 +1,235 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+// https://github.com/Mergifyio/mergify/pull/1462
+func TestSuspendedInstallationIsPausedWithoutAStorm(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string]struct{ spoil, mend func(*world) }{
+		"suspended": {func(w *world) { w.Suspend(installation) }, func(w *world) { w.Unsuspend(installation) }},
+		"removed":   {func(w *world) { w.Remove(installation) }, func(w *world) { w.Install(installation, "octo", repoName) }},
+		"repository taken away": {func(w *world) { w.RemoveRepository(installation, repoName) },
+			func(w *world) { w.Install(installation, "octo", repoName) }},
+	} {
+		for _, hasToken := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					if hasToken {
+						must(t, w.getPull())
+					}
+					with.spoil(w)
+					w.ForgetRequests()
+					start := w.items(w.turn("trn_1"), started)[0]
+					for range 20 {
+						_, err := w.deliver(start)
+						if retry := wantRetry(t, err); !retry.Paused || retry.After <= 0 || retry.After > pausedFor {
+							t.Fatalf("got %+v", retry)
+						}
+					}
+					if n := len(w.Requests()); n > 4 {
+						t.Errorf("a storm of %d requests", n)
+					}
+					time.Sleep(pausedFor)
+					_, err := w.deliver(start)
+					wantRetry(t, err)
+					if n := w.logs.count("refuses this installation"); n != 1 {
+						t.Errorf("%d log lines", n)
+					}
+					with.mend(w)
+					time.Sleep(pausedFor)
+					w.mustDeliver(start)
+					if n := w.logs.count("answers this installation again"); n != 1 {
+						t.Errorf("%d log lines of the end", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestUngrantedPermissionIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.SetInstallationPermissions(installation, map[string]string{"contents": "read"})
+	_, err := w.deliver(w.items(w.turn("trn_1"), started)[0])
+	if retry := wantRetry(t, err); !retry.Paused || !strings.Contains(err.Error(), "accept the App's new permissions") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLimitsBecomeWaits(t *testing.T) {
+	t.Parallel()
+	dated := sim.SecondaryLimit(0)
+	dated.Headers.Set("Retry-After", "DATE")
+	exhausted := sim.SecondaryLimit(0)
+	exhausted.Headers.Set("X-RateLimit-Remaining", "0")
+	exhausted.Headers.Set("X-RateLimit-Reset", "4102444800")
+	for name, tt := range map[string]struct {
+		fault sim.Fault
+		after time.Duration
+	}{
+		"secondary, in seconds":        {sim.SecondaryLimit(90 * time.Second), 90 * time.Second},
+		"secondary, message only":      {sim.SecondaryLimit(0), time.Minute},
+		"secondary, nothing remaining": {exhausted, time.Minute}, // https://github.com/gofri/go-github-ratelimit/issues/50
+		"secondary, dated":             {dated, 3 * time.Minute},
+		"429, in seconds":              {sim.TooManyRequests(30 * time.Second), 30 * time.Second},
+		"429, no header":               {sim.TooManyRequests(0), time.Minute},
+		"429, no words":                {sim.Fault{Status: 429, Body: "slow down"}, time.Minute},
+		"abuse, old words":             {sim.Fault{Status: 403, Body: `{"message":"You have triggered an abuse detection mechanism."}`}, time.Minute},
+		"primary, message only":        {sim.Fault{Status: 403, Body: `{"message":"API rate limit exceeded for installation ID 31."}`}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				if tt.fault.Headers.Get("Retry-After") == "DATE" {
+					tt.fault.Headers = tt.fault.Headers.Clone()
+					tt.fault.Headers.Set("Retry-After", time.Now().Add(tt.after).UTC().Format(http.TimeFormat))
+				}
+				tt.fault.PathPattern = "/repos/**"
+				w.Fail(tt.fault)
+				start := w.items(w.turn("trn_1"), started)[0]
+				begun := time.Now()
+				_, err := w.deliver(start)
+				retry := wantRetry(t, err)
+				if retry.Paused || tt.after != 0 && retry.After != tt.after || retry.After < time.Second {
+					t.Fatalf("got %+v", retry)
+				}
+				if time.Since(begun) > 0 {
+					t.Error("the worker slept")
+				}
+				// Others of the installation are told the same without asking GitHub.
+				asked := len(w.Requests())
+				_, err = w.deliver(start)
+				wantRetry(t, err)
+				if len(w.Requests()) != asked {
+					t.Error("GitHub was asked again during the wait")
+				}
+				time.Sleep(retry.After)
+				w.mustDeliver(start)
+			})
+		})
+	}
+}
+
+func TestPrimaryLimitWaitsForTheReset(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.SetRateLimit(0, time.Now().Add(20*time.Minute))
+		start := w.items(w.turn("trn_1"), started)[0]
+		_, err := w.deliver(start)
+		retry := wantRetry(t, err)
+		if retry.After < 20*time.Minute-time.Second || retry.After > 20*time.Minute+2*time.Second {
+			t.Errorf("got %+v", retry)
+		}
+		time.Sleep(retry.After)
+		w.mustDeliver(start)
+	})
+}
+
+// When the last request of the hour succeeded, go-github refuses the next by itself.
+func TestQuotaThatRunsOutBetweenCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.SetRateLimit(1, time.Now().Add(10*time.Minute)) // enough for a look, not for the write
+		start := w.items(w.turn("trn_1"), started)[0]
+		_, err := w.deliver(start)
+		retry := wantRetry(t, err)
+		if retry.After < 9*time.Minute || retry.After > 11*time.Minute {
+			t.Fatalf("got %+v", retry)
+		}
+		time.Sleep(retry.After + time.Second)
+		w.mustDeliver(start)
+	})
+}
+
+func TestRefusalsThatAreNoLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		start := w.items(w.turn("trn_1"), started)[0]
+		forbidden := sim.Fault{Method: http.MethodPost, PathPattern: "/repos/*/*/check-runs", Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Times: 2}
+		w.Fail(forbidden)
+		// A token of this second may not be known everywhere yet.
+		_, err := w.deliver(start)
+		if retry := wantRetry(t, err); retry.After != lagWait {
+			t.Fatalf("got %+v", retry)
+		}
+		time.Sleep(lagWait)
+		_, err = w.deliver(start)
+		var retry *sessions.RetryError
+		if errors.As(err, &retry) || err == nil || !strings.Contains(err.Error(), "not accessible") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTroubleOnTheWayIsTriedLater(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sim.Fault{
+		"500":         {Status: 500},
+		"502":         {Status: 502},
+		"503":         {Status: 503},
+		"connection":  {DropConnection: true},
+		"token, 500":  {PathPattern: "/app/**", Status: 500},
+		"token, drop": {PathPattern: "/app/**", DropConnection: true},
+		"half a body": {PathPattern: "/repos/**", Status: 200, Body: `{"number":`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.Fail(fault)
+			start := w.items(w.turn("trn_1"), started)[0]
+			_, err := w.deliver(start)
+			if retry := wantRetry(t, err); retry.Paused {
+				t.Errorf("got %+v", retry)
+			}
+			w.mustDeliver(start)
+		})
+	}
+}
+
+func TestHangingGitHubEndsInARetry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(_ *sim.GitHubOptions, o *Options) { o.Transport = hanging{} })
+		begun := time.Now()
+		_, err := w.deliver(w.items(w.turn("trn_1"), started)[0])
+		wantRetry(t, err)
+		if took := time.Since(begun); took != requestTimeout {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+type hanging struct{}
+
+func (hanging) RoundTrip(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+func TestStoppingIsNoReasonToGiveUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := w.channel.Deliver(ctx, w.items(w.turn("trn_1"), started)[0])
+	wantRetry(t, err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,99 @@
+package github
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// verdict is how severe a review's findings are. It decides between the check
+// conclusions success and neutral, and nothing else.
+type verdict struct {
+	errors, warnings int
+	// counted is set when the review said the numbers itself.
+	counted bool
+}
+
+// findingsLine is the last line of a review that counts its own findings:
+//
+//	<!-- liaison:findings errors=1 warnings=2 -->
+//
+// It is a comment so that a reviewer whose text is read elsewhere shows nothing
+// odd. It is taken off before the text is posted.
+var findingsLine = regexp.MustCompile(`\n?[ \t]*<!-- liaison:findings errors=([0-9]{1,6}) warnings=([0-9]{1,6}) -->\s*$`)
+
+// weigh reads the verdict of a review and returns the text without the line
+// that carries it. A review without that line is judged by the list items
+// below its headings "Errors" and "Warnings"; one without those has no
+// findings worth more than a note.
+func weigh(review string) (verdict, string) {
+	if m := findingsLine.FindStringSubmatchIndex(review); m != nil {
+		number := func(i int) int {
+			n, _ := strconv.Atoi(review[m[2*i]:m[2*i+1]])
+			return n
+		}
+		return verdict{errors: number(1), warnings: number(2), counted: true}, review[:m[0]]
+	}
+	head, _ := firstRunes(review, 2*maxComment)
+	src := []byte(head)
+	var v verdict
+	var count *int
+	for n := parseMarkdown(src).FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			switch strings.ToLower(strings.Trim(string(n.Lines().Value(src)), " #*:\n")) {
+			case "errors", "error":
+				count = &v.errors
+			case "warnings", "warning":
+				count = &v.warnings
+			default:
+				count = nil
+			}
+		case *ast.List:
+			if count != nil {
+				*count += n.ChildCount()
+			}
+		}
+	}
+	return v, review
+}
+
+// clean reports whether there is nothing to warn of.
+func (v verdict) clean() bool { return v.errors == 0 && v.warnings == 0 }
+
+// String is a title's worth.
+func (v verdict) String() string {
+	var parts []string
+	for _, kind := range []struct {
+		n    int
+		noun string
+	}{{v.errors, "error"}, {v.warnings, "warning"}} {
+		switch {
+		case kind.n == 1:
+			parts = append(parts, "1 "+kind.noun)
+		case kind.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", kind.n, kind.noun))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case v.counted:
+		return "No errors or warnings"
+	}
+	return "Reviewed"
+}
+
+// headline is what a sentence says after "Liaison reviewed this:".
+func (v verdict) headline() string {
+	switch {
+	case !v.clean():
+		return v.String()
+	case v.counted:
+		return "no errors or warnings"
+	}
+	return ""
+}
