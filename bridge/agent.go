@@ -193,12 +193,11 @@ func (a *Agent) Close(ctx context.Context) error {
 	generation := a.generation
 	a.mu.Unlock()
 	conn := a.client.supervisor.last()
-	if conn == nil || conn.generation != generation || conn.ctx.Err() != nil {
+	if conn == nil || conn.generation != generation || !conn.alive() {
 		return nil
 	}
 	_, err := call(ctx, conn, "close agent", conn.agents.CloseAgent, &sdkv1.CloseAgentRequest{AgentId: a.id})
-	var died *ProcessError
-	if errors.Is(err, ErrNotFound) || errors.As(err, &died) {
+	if errors.Is(err, ErrNotFound) || !conn.alive() {
 		return nil
 	}
 	return err

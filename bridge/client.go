@@ -70,7 +70,7 @@ func (o *Options) complete() error {
 	case o.Executable == "" && o.URL == "":
 		return errors.New("either Executable or URL is needed")
 	case o.Executable != "" && o.URL != "":
-		return errors.New("Executable and URL exclude each other")
+		return errors.New("both Executable and URL are set; choose one")
 	case o.Executable != "" && o.StateRoot == "":
 		return errors.New("StateRoot is needed with Executable")
 	}

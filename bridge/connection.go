@@ -48,6 +48,8 @@ func newConnection(root, token string, mask func(string) string, callTimeout tim
 	return c
 }
 
+func (c *connection) alive() bool { return c.ctx.Err() == nil }
+
 // unary is one generated method.
 type unary[Req, Res any] func(context.Context, *connect.Request[Req]) (*connect.Response[Res], error)
 

@@ -132,7 +132,7 @@ func marshal(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	if err := enc.Encode(v); err != nil {
 		return nil
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})

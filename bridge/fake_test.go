@@ -69,7 +69,6 @@ type fakeStep struct {
 	Break     bool           `json:",omitempty"` // the connection breaks
 	Cancelled bool           `json:",omitempty"` // wait for CancelRun
 	Hang      bool           `json:",omitempty"` // wait for the caller to go
-	Repeat    int            `json:",omitempty"` // of Message
 }
 
 const fakeToken = "fake-bridge-token-0123456789"
@@ -296,7 +295,7 @@ func (f *fakeBridge) CancelRun(_ context.Context, r *connect.Request[sdkv1.Cance
 	return connect.NewResponse(&sdkv1.CancelRunResponse{}), f.enter("CancelRun", r.Msg)
 }
 
-func (f *fakeBridge) WaitLiveRun(ctx context.Context, r *connect.Request[sdkv1.WaitLiveRunRequest]) (*connect.Response[sdkv1.WaitLiveRunResponse], error) {
+func (f *fakeBridge) WaitLiveRun(_ context.Context, r *connect.Request[sdkv1.WaitLiveRunRequest]) (*connect.Response[sdkv1.WaitLiveRunResponse], error) {
 	if err := f.enter("WaitLiveRun", r.Msg); err != nil {
 		return nil, err
 	}
@@ -362,11 +361,7 @@ func (f *fakeBridge) step(ctx context.Context, s fakeStep, ids map[string]any, o
 		if s.Offset != "" {
 			m.Offset = &s.Offset
 		}
-		for range max(s.Repeat, 1) {
-			if err := out.Send(m); err != nil {
-				return err
-			}
-		}
+		return out.Send(m)
 	case s.Unknown:
 		m := new(sdkv1.RunStreamMessage)
 		m.ProtoReflect().SetUnknown([]byte{0xf2, 0x06, 3, 'n', 'e', 'w'}) // field 110, three bytes

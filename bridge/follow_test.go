@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,6 +152,38 @@ func TestStall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A run is read to its end though nobody reads its events; what was lost is said.
+func TestUnreadEvents(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const events, kept = 100, 10
+		script := make([]timedFrame, events, events+1)
+		for i := range script {
+			script[i].frame = frame(t, "thinking", map[string]any{"text": strconv.Itoa(i)})
+		}
+		script = append(script, timedFrame{0, nil})
+		calls := &scriptedCalls{ctx: t.Context(), ended: Result{Status: RunFinished}}
+		run := newRun("a", calls, func() {}, time.Minute, time.Hour)
+		run.events.maxEvents = kept
+		run.follow(func(ctx context.Context) (frames, error) {
+			return &scriptedFrames{ctx: ctx, script: script}, nil
+		})
+		var got []Payload
+		for e, err := range run.Events(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.RunID != "r" {
+				t.Errorf("event = %+v", e)
+			}
+			got = append(got, e.Payload)
+		}
+		if len(got) != 1+kept || got[0] != (Gap{Events: events - kept}) || got[1] != (Thinking{Text: strconv.Itoa(events - kept)}) {
+			t.Errorf("events = %v, want a gap of %d and the last %d", got, events-kept, kept)
+		}
+	})
 }
 
 func TestBufferIsBoundedInBytes(t *testing.T) {

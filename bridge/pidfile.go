@@ -47,6 +47,15 @@ func writePIDFile(root string, pid int) error {
 	return nil
 }
 
+// decodePIDFile returns nil for what names no process that could be a bridge.
+func decodePIDFile(data []byte) *pidRecord {
+	r := new(pidRecord)
+	if err := json.Unmarshal(data, r); err != nil || r.PID <= 1 || r.Identity == "" {
+		return nil
+	}
+	return r
+}
+
 func removePIDFile(root string) {
 	_ = os.Remove(filepath.Join(root, pidFileName)) // what is left is found stale
 }
@@ -61,8 +70,8 @@ func endStale(ctx context.Context, root string) error {
 	if err != nil {
 		return fmt.Errorf("look for an older bridge: %w", err)
 	}
-	var r pidRecord
-	if json.Unmarshal(data, &r) != nil || r.PID <= 1 || r.Identity == "" {
+	r := decodePIDFile(data)
+	if r == nil {
 		removePIDFile(root) // torn by a crash, or not ours: it names nobody
 		return nil
 	}

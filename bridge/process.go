@@ -39,11 +39,11 @@ type command struct {
 	mask   func(string) string
 }
 
-// startProcess starts a bridge as the leader of its own process group. It is
-// tied to no context: only stop, kill and the death of this program end it.
+// startProcess starts a bridge as the leader of its own process group. No
+// caller's context ends it: only stop, kill and the death of this program do.
 func startProcess(c command) (*process, error) {
 	p := &process{
-		cmd:    exec.Command(c.path, c.args...),
+		cmd:    exec.CommandContext(context.Background(), c.path, c.args...),
 		stderr: newStderrWriter(c.logger, c.mask),
 		done:   make(chan struct{}),
 	}

@@ -258,34 +258,6 @@ func TestConcurrentRunsAreBounded(t *testing.T) {
 	}
 }
 
-// A run is read to its end though nobody reads its events; what was lost is said.
-func TestUnreadEvents(t *testing.T) {
-	t.Parallel()
-	const events = maxBufferedEvents + 100
-	flood := assistantText("x")
-	flood.Repeat = events
-	c := newClient(t, fakeOptions(t, fakeScript{Run: append([]fakeStep{flood}, finished("ok")...)}))
-	ctx := testContext(t)
-	run := send(t, newAgent(t, c))
-	if _, err := run.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	seen, lost := 0, 0
-	for e, err := range run.Events(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if gap, ok := e.Payload.(Gap); ok {
-			lost += gap.Events
-		} else {
-			seen++
-		}
-	}
-	if seen != maxBufferedEvents || seen+lost != events {
-		t.Errorf("%d events seen and %d lost, want %d and %d", seen, lost, maxBufferedEvents, events-maxBufferedEvents)
-	}
-}
-
 // A stream that breaks while the bridge lives does not lose the result.
 func TestBrokenStream(t *testing.T) {
 	t.Parallel()

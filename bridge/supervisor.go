@@ -57,7 +57,7 @@ func (s *supervisor) connection(ctx context.Context) (*connection, error) {
 		return nil, ErrClosed
 	}
 	if s.current != nil {
-		if s.current.ctx.Err() == nil {
+		if s.current.alive() {
 			defer s.mu.Unlock()
 			return s.current, nil
 		}
