@@ -29,7 +29,8 @@ type EventLog interface {
 	// with sync and no events, what is there already is.
 	Append(ctx context.Context, sessionID string, sync bool, events ...Event) error
 	// Read yields the events with Index ≥ from, as far as they exist now. An
-	// unknown session yields nothing.
+	// unknown session yields nothing. An error, such as one wrapping
+	// [ErrCorrupt], comes last. Going on from where a reading ended is cheap.
 	Read(ctx context.Context, sessionID string, from int64) iter.Seq2[Event, error]
 	// HasCommit reports whether an event of type typ with this commit id is recorded.
 	HasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error)

@@ -112,7 +112,7 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(db, 0)
+	err = migrate(db, temp, 0)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func inspect(path string, own *owner, opts Options, verify bool) (_ uint64, err 
 
 // checkTree runs bbolt's own check, which also looks at the order of the keys.
 func checkTree(db *bolt.DB, path string) error {
-	return db.View(func(tx *bolt.Tx) error {
+	check := func(tx *bolt.Tx) error {
 		var first error
 		for err := range tx.Check() {
 			if first == nil {
@@ -172,7 +172,8 @@ func checkTree(db *bolt.DB, path string) error {
 			}
 		}
 		return first
-	})
+	}
+	return protect(path, func() error { return db.View(check) })
 }
 
 // openBolt opens the file and also returns bbolt's handle of it. bbolt panics
@@ -183,13 +184,13 @@ func openBolt(path string, o *bolt.Options) (db *bolt.DB, file *os.File, err err
 		file = f
 		return f, err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			db, err = nil, fmt.Errorf("%s: %v: %w", path, p, state.ErrCorrupt)
-			_ = file.Close()
-		}
-	}()
-	db, err = bolt.Open(path, 0o600, o)
+	err = protect(path, func() (err error) {
+		db, err = bolt.Open(path, 0o600, o)
+		return err
+	})
+	if errors.Is(err, state.ErrCorrupt) && file != nil {
+		_ = file.Close()
+	}
 	return db, file, err
 }
 

@@ -91,9 +91,9 @@ func createTables(tx *bolt.Tx) error {
 
 // migrate brings the file to schemaVersion, each step together with the number
 // that says it was done.
-func migrate(db *bolt.DB, from uint64) error {
+func migrate(db *bolt.DB, path string, from uint64) error {
 	for v := from; v < schemaVersion; v++ {
-		err := db.Update(func(tx *bolt.Tx) error {
+		err := update(db, path, func(tx *bolt.Tx) error {
 			if err := migrations[v](tx); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func migrate(db *bolt.DB, from uint64) error {
 // is newer or not ours.
 func readSchema(db *bolt.DB, path string) (uint64, error) {
 	var version uint64
-	err := db.View(func(tx *bolt.Tx) error {
+	look := func(tx *bolt.Tx) error {
 		meta := tx.Bucket([]byte(tableNames[tableMeta]))
 		if meta == nil {
 			return fmt.Errorf("%s is a bbolt file, but not one of Liaison: %w", path, state.ErrCorrupt)
@@ -129,8 +129,8 @@ func readSchema(db *bolt.DB, path string) (uint64, error) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := protect(path, func() error { return db.View(look) }); err != nil {
 		return 0, err
 	}
 	if version > schemaVersion {

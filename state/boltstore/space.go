@@ -20,7 +20,9 @@ const (
 	// fullPause is for how long writes are refused at once after the disk was
 	// full: bbolt searches the whole file for free pages after each such try.
 	fullPause = time.Second
-	// growStep is by how much the file grows at a time: each growth is a flush.
+	// The file grows by as much as it has, within these bounds: each growth is a
+	// flush. The upper one is bbolt's own step.
+	minGrow  = 256 << 10
 	growStep = 16 << 20
 	// decisionReserve is kept free of deliveries, so that what was accepted can
 	// still be decided, and an eighth of a small limit.
@@ -50,7 +52,7 @@ func (s *Store) makeRoom(tx *bolt.Tx, size int) error {
 	if need <= info.Size() {
 		return nil
 	}
-	target := (need + growStep - 1) / growStep * growStep
+	target := need + max(minGrow, min(need, growStep))
 	if s.opts.MaxSize > 0 {
 		target = min(target, s.opts.MaxSize)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -52,7 +52,7 @@ var _ state.Store = (*Store)(nil)
 
 // start counts the epoch and sets the writer going.
 func start(db *bolt.DB, file *os.File, path string, version uint64, opts Options) (*Store, error) {
-	if err := migrate(db, version); err != nil {
+	if err := migrate(db, path, version); err != nil {
 		return nil, err
 	}
 	s := &Store{
@@ -66,7 +66,7 @@ func start(db *bolt.DB, file *os.File, path string, version uint64, opts Options
 		claims:   map[string]string{},
 		lazy:     map[uint64]bool{},
 	}
-	err := db.Update(func(tx *bolt.Tx) error {
+	err := update(db, path, func(tx *bolt.Tx) error {
 		meta := tx.Bucket([]byte(tableNames[tableMeta]))
 		s.epoch = number(meta.Get(metaEpoch)) + 1
 		s.writer.commit = number(meta.Get(metaCommit))
@@ -125,9 +125,14 @@ func (s *Store) Close() error {
 // so that the next opening need not search the file for them.
 func (s *Store) writeFreelist() error {
 	s.db.NoFreelistSync = false
-	return s.db.Update(func(tx *bolt.Tx) error {
+	return update(s.db, s.path, func(tx *bolt.Tx) error {
 		return s.flushLazy(&batch{store: s, reader: reader{tx: tx}})
 	})
+}
+
+// update runs one transaction besides those of the writer.
+func update(db *bolt.DB, path string, fn func(*bolt.Tx) error) error {
+	return protect(path, func() error { return db.Update(fn) })
 }
 
 // usable returns why the store cannot be used.
@@ -167,25 +172,16 @@ func (s *Store) fail(cause error) error {
 }
 
 // view runs fn in a read transaction. Nothing of bbolt may outlive it.
-func (s *Store) view(ctx context.Context, fn func(*reader) error) (err error) {
+func (s *Store) view(ctx context.Context, fn func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := s.usable(); err != nil {
 		return err
 	}
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		if fault, ok := p.(runtime.Error); ok {
-			err = fmt.Errorf("read %s: %w: %w", s.path, fault, state.ErrCorrupt)
-			return
-		}
-		err = fmt.Errorf("read %s: %v: %w", s.path, p, state.ErrCorrupt)
-	}()
-	err = s.db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
+	err := protect(s.path, func() error {
+		return s.db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
+	})
 	if failure := s.usable(); failure != nil {
 		return failure // it may have failed meanwhile
 	}
@@ -193,6 +189,18 @@ func (s *Store) view(ctx context.Context, fn func(*reader) error) (err error) {
 		return errClosed
 	}
 	return err
+}
+
+// protect runs fn, which uses pages of the file. bbolt panics at some damaged
+// pages, and follows others out of the mapping, which is a fault.
+func protect(path string, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: %v; restore a backup: %w", path, p, state.ErrCorrupt)
+		}
+	}()
+	return fn()
 }
 
 // refusal keeps what callers branch on apart from the engine's own faults.

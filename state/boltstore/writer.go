@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -113,6 +114,7 @@ func (s *Store) transact(requests []*request, size int) {
 
 // apply returns an error if nothing of the transaction is stored.
 func (s *Store) apply(requests []*request, refused []error, size int) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			err = s.fail(fmt.Errorf("panic: %v", p))

@@ -12,3 +12,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	statetest.Run(t, func(testing.TB) state.Store { return memstore.New(memstore.Options{}) })
 }
+
+func TestEventLogConformance(t *testing.T) {
+	t.Parallel()
+	statetest.RunEventLog(t, func(testing.TB) state.EventLog { return memstore.NewEventLog() })
+}

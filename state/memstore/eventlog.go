@@ -81,7 +81,7 @@ func (l *EventLog) HasCommit(ctx context.Context, sessionID string, commit uint6
 		if err != nil {
 			return false, err
 		}
-		if e.Commit == commit && e.Type == typ {
+		if commit != 0 && e.Commit == commit && e.Type == typ {
 			return true, nil
 		}
 	}

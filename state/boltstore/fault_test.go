@@ -1,0 +1,251 @@
+package boltstore_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/boltstore"
+)
+
+func TestAfterAFailedCommitNothingIsTrusted(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("input/output error")
+	for name, fault := range map[string]func() error{
+		"error": func() error { return broken },
+		"panic": func() error { panic(broken) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var failing atomic.Bool
+			path := filepath.Join(t.TempDir(), "liaison.db")
+			s := open(t, path, boltstore.Options{BeforeCommit: func() error {
+				if failing.Load() {
+					return fault()
+				}
+				return nil
+			}})
+			ctx := t.Context()
+			accept(t, s, "kept")
+			failing.Store(true)
+			if _, err := s.Accept(ctx, delivery("lost")); !errors.Is(err, state.ErrUnavailable) {
+				t.Fatalf("Accept while the disk fails: %v, want ErrUnavailable", err)
+			}
+			<-s.Failed()
+			failing.Store(false)
+			for name, call := range map[string]func() error{
+				"Accept":     func() error { _, err := s.Accept(ctx, delivery("b")); return err },
+				"Accept old": func() error { _, err := s.Accept(ctx, delivery("kept")); return err },
+				"Commit":     func() error { _, err := s.Commit(ctx, state.Change{Facts: []state.Fact{{Key: "f"}}}); return err },
+				"Confirm":    func() error { _, err := s.Commit(ctx, state.Change{Confirm: []uint64{1}}); return err },
+				"Pending":    func() error { _, err := s.Pending(ctx, 0, 9); return err },
+				"Delivery":   func() error { _, err := s.Delivery(ctx, "github", "kept"); return err },
+				"Check":      func() error { return s.Check(ctx) },
+			} {
+				if err := call(); !errors.Is(err, state.ErrUnavailable) {
+					t.Errorf("%s after the failure: %v, want ErrUnavailable", name, err)
+				}
+			}
+			mustClose(t, s)
+
+			if _, err := os.Stat(path + ".suspect"); err != nil {
+				t.Errorf("the next opening is not asked to check the file: %v", err)
+			}
+			again := open(t, path, boltstore.Options{})
+			if _, err := os.Stat(path + ".suspect"); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the mark stays after the check: %v", err)
+			}
+			pending, err := again.Pending(ctx, 0, 9)
+			if err != nil || len(pending) != 1 || pending[0].ID != "kept" {
+				t.Errorf("after the reopen: %+v, %v", pending, err)
+			}
+			accept(t, again, "lost") // it was never acknowledged
+		})
+	}
+}
+
+func TestEveryoneInAFailedTransactionIsRefused(t *testing.T) {
+	t.Parallel()
+	var failing atomic.Bool
+	s := open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{BeforeCommit: func() error {
+		if failing.Load() {
+			return errors.New("input/output error")
+		}
+		return nil
+	}})
+	failing.Store(true)
+	var all sync.WaitGroup
+	for i := range 30 {
+		all.Go(func() {
+			if _, err := s.Accept(t.Context(), delivery(fmt.Sprint(i))); !errors.Is(err, state.ErrUnavailable) {
+				t.Errorf("Accept: %v, want ErrUnavailable", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestAFullStoreRefusesDeliveriesAndStillDecides fills a store up to its limit.
+func TestAFullStoreRefusesDeliveriesAndStillDecides(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int64{2 << 20, 48 << 20} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "liaison.db")
+			s := open(t, path, boltstore.Options{MaxSize: limit})
+			ctx := t.Context()
+			body := make([]byte, limit/100)
+			_, _ = rand.Read(body) // it cannot be compressed
+			kept := 0
+			for {
+				d := delivery(fmt.Sprint(kept))
+				d.Body = body
+				_, err := s.Accept(ctx, d)
+				if errors.Is(err, state.ErrUnavailable) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kept++; kept > 200 {
+					t.Fatal("the limit holds nothing back")
+				}
+			}
+			if kept < 20 {
+				t.Errorf("full after %d deliveries", kept)
+			}
+			select {
+			case <-s.Failed():
+				t.Fatal("a full store counts as failed")
+			default:
+			}
+			if err := s.Check(ctx); err != nil {
+				t.Errorf("Check: %v", err)
+			}
+			pending, err := s.Pending(ctx, 0, 1000)
+			if err != nil || len(pending) != kept {
+				t.Fatalf("%d of %d pending, %v", len(pending), kept, err)
+			}
+			for _, d := range pending {
+				_, err := s.Commit(ctx, state.Change{
+					Facts:      []state.Fact{{Key: d.ID}},
+					Deliveries: []state.DeliveryUpdate{{Seq: d.Seq, Status: state.DeliveryDone, Decision: "decided"}},
+				})
+				if err != nil {
+					t.Fatalf("deciding %s in a full store: %v", d.ID, err)
+				}
+			}
+			if _, err := s.Accept(ctx, delivery("0")); err != nil {
+				t.Errorf("a redelivery of what is stored: %v", err)
+			}
+			mustClose(t, s)
+			if info, err := os.Stat(path); err != nil || info.Size() > limit {
+				t.Errorf("the file has %d bytes (%v), more than %d", info.Size(), err, limit)
+			}
+			open(t, path, boltstore.Options{MaxSize: limit})
+		})
+	}
+}
+
+func TestABodyTooLargeForTheLimitFailsNothing(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var mu sync.Mutex
+	s := open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{MaxSize: 2 << 20, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}})
+	big := make([]byte, 3<<20)
+	_, _ = rand.Read(big)
+	d := delivery("big")
+	d.Body = big
+	if _, err := s.Accept(t.Context(), d); !errors.Is(err, state.ErrUnavailable) {
+		t.Errorf("Accept: %v, want ErrUnavailable", err)
+	}
+	// A change has no reserve to respect, so this one reaches bbolt's own limit.
+	item := state.OutboxItem{ID: "a", Payload: fmt.Appendf(nil, "%q", fmt.Sprintf("%x", big))}
+	if _, err := s.Commit(t.Context(), state.Change{Outbox: []state.OutboxItem{item}}); !errors.Is(err, state.ErrUnavailable) {
+		t.Errorf("Commit: %v, want ErrUnavailable", err)
+	}
+	if _, err := s.Accept(t.Context(), delivery("a")); !errors.Is(err, state.ErrUnavailable) {
+		t.Errorf("just after: %v, want ErrUnavailable", err)
+	}
+	if _, err := s.Pending(t.Context(), 0, 1); err != nil {
+		t.Errorf("reading a full store: %v", err)
+	}
+	mu.Lock()
+	now = now.Add(2 * time.Second)
+	mu.Unlock()
+	accept(t, s, "small")
+	select {
+	case <-s.Failed():
+		t.Error("a full store counts as failed")
+	default:
+	}
+}
+
+func TestAConfirmationAloneIsLazyAndNotLostByClosing(t *testing.T) {
+	t.Parallel()
+	var commits atomic.Int32
+	path := filepath.Join(t.TempDir(), "liaison.db")
+	s := open(t, path, boltstore.Options{BeforeCommit: func() error {
+		commits.Add(1)
+		return nil
+	}})
+	id, err := s.Commit(t.Context(), state.Change{Lifecycle: []state.LifecycleEvent{
+		{Event: state.Event{Type: "turn.queued", SessionID: "ses_1"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := commits.Load()
+	if _, err := s.Commit(t.Context(), state.Change{Confirm: []uint64{id}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := commits.Load() - before; n != 0 {
+		t.Errorf("a confirmation took %d transactions", n)
+	}
+	mustClose(t, s)
+	again := open(t, path, boltstore.Options{})
+	if events, err := again.PendingLifecycle(t.Context()); err != nil || len(events) != 0 {
+		t.Errorf("pending after closing: %+v, %v", events, err)
+	}
+}
+
+func TestWritersShareATransaction(t *testing.T) {
+	t.Parallel()
+	var commits atomic.Int32
+	entered, leave := make(chan struct{}), make(chan struct{})
+	s := open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{BeforeCommit: func() error {
+		if commits.Add(1) == 1 {
+			close(entered)
+			<-leave
+		}
+		return nil
+	}})
+	var all sync.WaitGroup
+	all.Go(func() { accept(t, s, "first") })
+	<-entered
+	const n = 40
+	var waiting sync.WaitGroup
+	for i := range n {
+		waiting.Add(1)
+		all.Go(func() {
+			waiting.Done()
+			accept(t, s, fmt.Sprint(i))
+		})
+	}
+	waiting.Wait()
+	close(leave)
+	all.Wait()
+	if got := commits.Load(); got > n/2 {
+		t.Errorf("%d transactions for %d deliveries that waited for one", got, n)
+	}
+}

@@ -1,0 +1,278 @@
+package eventlog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// Read implements [state.EventLog]. It holds no lock while it yields. Reading
+// from where an earlier reading ended costs nothing when nothing came, and a
+// few short reads otherwise, however long the record is.
+func (l *Log) Read(ctx context.Context, sessionID string, from int64) iter.Seq2[state.Event, error] {
+	return func(yield func(state.Event, error) bool) {
+		err := l.read(ctx, sessionID, max(from, 0), yield)
+		if err != nil {
+			yield(state.Event{}, fmt.Errorf("read session %q: %w", sessionID, err))
+		}
+	}
+}
+
+func (l *Log) read(ctx context.Context, sessionID string, from int64, yield func(state.Event, error) bool) error {
+	f, next, err := l.reader(sessionID)
+	if err != nil || f == nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if from >= next {
+		return nil
+	}
+	start, err := offsetOf(f, from)
+	if err != nil {
+		return err
+	}
+	lines := newLines(f.section(start))
+	for index := from; index < next; index++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, err := lines.next()
+		if err != nil {
+			return f.corrupt(index, err)
+		}
+		var e state.Event
+		if err := json.Unmarshal(line, &e); err != nil || e.Index != index {
+			return f.corrupt(index, err)
+		}
+		if !yield(e, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// record is a file opened for reading, up to the size that it had then.
+type record struct {
+	*os.File
+	size int64
+}
+
+func (r *record) section(from int64) io.Reader { return io.NewSectionReader(r, from, r.size-from) }
+
+func (r *record) corrupt(index int64, cause error) error {
+	if cause == nil || errors.Is(cause, io.EOF) {
+		cause = errors.New("it is missing or out of order")
+	}
+	return fmt.Errorf("event %d in %s (%w): %w", index, r.Name(), cause, state.ErrCorrupt)
+}
+
+// reader opens the whole lines of a session and says how many there are. It
+// returns nil if there is no such session.
+func (l *Log) reader(sessionID string) (*record, int64, error) {
+	f, err := l.take(sessionID)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.give(f)
+	f.mu.Lock()
+	err = f.open(false, l.opts.Logger)
+	size, next := f.size, f.next
+	f.mu.Unlock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	opened, err := os.Open(f.path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &record{opened, size}, next, nil
+}
+
+// offsetOf finds the line with an index that is there: indexes are dense and
+// ordered, so that half of what is left can be ruled out with each line read.
+func offsetOf(r *record, index int64) (int64, error) {
+	if index == 0 {
+		return 0, nil
+	}
+	// The line begins in [low, high).
+	low, high := int64(0), r.size
+	for high-low > searchStep {
+		middle := low + (high-low)/2
+		lines := newLines(r.section(middle))
+		skipped, err := lines.skip()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		at := middle + skipped
+		if errors.Is(err, io.EOF) || at >= high {
+			high = middle + 1
+			break
+		}
+		line, err := lines.next()
+		if err != nil {
+			return 0, r.corrupt(index, err)
+		}
+		h, ok := parseHead(line)
+		switch {
+		case !ok:
+			return 0, r.corrupt(index, nil)
+		case h.Index == index:
+			return at, nil
+		case h.Index < index:
+			low = at
+		default:
+			high = middle + 1 // lines after the middle are too far
+		}
+	}
+	return scanTo(r, low, index)
+}
+
+// searchStep is what is read line by line in the end.
+const searchStep = 16 << 10
+
+// scanTo looks for the line with an index from an offset at which a line begins.
+func scanTo(r *record, at, index int64) (int64, error) {
+	lines := newLines(r.section(at))
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return 0, r.corrupt(index, err)
+		}
+		if h, ok := parseHead(line); ok && h.Index == index {
+			return at, nil
+		} else if !ok || h.Index > index {
+			return 0, r.corrupt(index, nil)
+		}
+		at += int64(len(line)) + 1
+	}
+}
+
+// lines reads lines of bounded length.
+type lines struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 32<<10)} }
+
+// next returns a line without its newline, valid until the next call. A last
+// line without newline is not one.
+func (l *lines) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil && len(l.buf) == 0 {
+			return part[:len(part)-1], nil
+		}
+		if l.buf = append(l.buf, part...); len(l.buf) > MaxLine {
+			return nil, errors.New("a line is too long")
+		}
+		if err == nil {
+			return l.buf[:len(l.buf)-1], nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+	}
+}
+
+// skip goes behind the next newline and says how many bytes that took.
+func (l *lines) skip() (int64, error) {
+	var n int64
+	for {
+		part, err := l.r.ReadSlice('\n')
+		n += int64(len(part))
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return n, err
+		}
+		if n > MaxLine {
+			return n, errors.New("a line is too long")
+		}
+	}
+}
+
+// disorder is how many events of earlier commits may stand behind a later one:
+// two goroutines that commit for one session can append in the other order.
+const disorder = 16
+
+// HasCommit implements [state.EventLog]. It reads backwards and ends at events
+// of earlier commits, so that it costs what was appended since.
+func (l *Log) HasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error) {
+	found, err := l.hasCommit(ctx, sessionID, commit, typ)
+	if err != nil {
+		return false, fmt.Errorf("look for commit %d in session %q: %w", commit, sessionID, err)
+	}
+	return found, nil
+}
+
+func (l *Log) hasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error) {
+	f, _, err := l.reader(sessionID)
+	if err != nil || f == nil || commit == 0 {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	earlier := 0
+	for line, err := range backwards(f, f.size) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return false, err
+		}
+		h, ok := parseHead(line)
+		if !ok {
+			return false, f.corrupt(-1, errors.New("a line is no event"))
+		}
+		if h.Commit == commit && h.Type == typ {
+			return true, nil
+		}
+		if h.Commit != 0 && h.Commit < commit {
+			if earlier++; earlier > disorder {
+				return false, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// backwards yields the lines of what ends with a newline, the last one first.
+func backwards(r io.ReaderAt, size int64) iter.Seq2[[]byte, error] {
+	const chunk = 32 << 10
+	return func(yield func([]byte, error) bool) {
+		var rest []byte // of a line whose beginning is not read yet
+		for end := size - 1; end > 0; {
+			start := max(0, end-chunk)
+			buf := make([]byte, end-start, int(end-start)+len(rest))
+			if _, err := r.ReadAt(buf, start); err != nil {
+				yield(nil, err)
+				return
+			}
+			buf = append(buf, rest...)
+			for at := bytes.LastIndexByte(buf, '\n'); at >= 0; at = bytes.LastIndexByte(buf, '\n') {
+				if !yield(buf[at+1:], nil) {
+					return
+				}
+				buf = buf[:at]
+			}
+			if rest, end = buf, start; len(rest) > MaxLine {
+				yield(nil, errors.New("a line is too long"))
+				return
+			}
+		}
+		if len(rest) > 0 {
+			yield(rest, nil)
+		}
+	}
+}
