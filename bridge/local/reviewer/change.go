@@ -39,7 +39,6 @@ func newChange(entry manifestEntry) *change {
 }
 
 func (c *change) base() string { return path.Base(c.Path) }
-func (c *change) dir() string  { return path.Dir(c.Path) }
 
 // written reports whether people wrote the file: neither generated nor vendored nor minified.
 func (c *change) written() bool { return !c.generated && !c.vendored && !c.minified }

@@ -48,7 +48,8 @@ func classify(c *change) {
 		return slices.ContainsFunc(folders, func(folder string) bool { return slices.Contains(names, folder) })
 	}
 	c.language = languageOf(c.Path)
-	c.fixture = within("testdata", "fixtures", "__fixtures__", "fixture", "examples", "example", "samples", "mocks", "__mocks__")
+	c.fixture = within("testdata", "fixtures", "__fixtures__", "fixture", "examples", "example", "samples", "mocks", "__mocks__") ||
+		strings.Contains(base, "test_data") || strings.Contains(base, "testdata")
 	c.vendored = within("vendor", "node_modules", "third_party", "third-party", "bower_components", "pods")
 	c.generated = generatedName.MatchString(base) || within("__generated__", "__snapshots__")
 	c.minified = minifiedName.MatchString(base)

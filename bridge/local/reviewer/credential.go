@@ -78,6 +78,9 @@ type credential struct {
 
 // findCredential returns the first credential in the text that looks real.
 func findCredential(text string, bare bool) (credential, bool) {
+	if !hasLongWord(text) && !containsAny(text, "://", "-----BEGIN ", "PuTTY-") {
+		return credential{}, false
+	}
 	for _, s := range credentialShapes {
 		if !strings.Contains(text, s.hint) {
 			continue
@@ -114,6 +117,27 @@ func findCredential(text string, bare bool) (credential, bool) {
 		}
 	}
 	return credential{}, false
+}
+
+// minCredential is the length of the shortest credential that is told by its
+// looks, in bytes. An address with a password in it may be shorter.
+const minCredential = 16
+
+// hasLongWord reports whether there is a run of minCredential characters that a
+// credential can be made of. Most lines of code have none.
+func hasLongWord(text string) bool {
+	run := 0
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '"', '\'', '`', '(', ')', '{', '}', '[', ']', ',', ';':
+			run = 0
+		default:
+			if run++; run >= minCredential {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mentionsSecret reports whether one of secretWords is in the text, in any case.

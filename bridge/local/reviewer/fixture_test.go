@@ -136,13 +136,13 @@ func removed(lines ...string) string {
 }
 
 // replaced makes a patch that puts lines in the place of others, at line 10.
-func replaced(old, new []string) string {
+func replaced(before, after []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "@@ -9,%d +9,%d @@\n .\n", len(old)+1, len(new)+1)
-	for _, l := range old {
+	fmt.Fprintf(&b, "@@ -9,%d +9,%d @@\n .\n", len(before)+1, len(after)+1)
+	for _, l := range before {
 		b.WriteString("-" + l + "\n")
 	}
-	for _, l := range new {
+	for _, l := range after {
 		b.WriteString("+" + l + "\n")
 	}
 	return b.String()

@@ -23,6 +23,8 @@ const (
 	maxHeaderBytes = 2 << 10
 	// maxFiles is the number of files that GitHub lists of a pull request.
 	maxFiles = 3000
+	// maxPathBytes is more than any system has a path of.
+	maxPathBytes = 4 << 10
 	// maxScannedLine is how much of one line the rules look at, in bytes.
 	maxScannedLine = 4 << 10
 	// maxTracedPatches is how many patches are traced one by one; the rest is one step.
@@ -44,6 +46,8 @@ const (
 	// maxQuotedPath and maxQuotedName bound quoted text, in characters.
 	maxQuotedPath = 160
 	maxQuotedName = 60
+	// maxQuotedSource bounds the text that is looked at to quote some of it, in bytes.
+	maxQuotedSource = 4 << 10
 	// maxNames is how many names one finding lists.
 	maxNames = 8
 )

@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"path"
 	"regexp"
 	"strings"
 )
@@ -86,20 +85,23 @@ func lockEcosystem(base string) string {
 }
 
 var (
-	goRequirement  = regexp.MustCompile(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
-	jsonPair       = regexp.MustCompile(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
-	npmVersion     = regexp.MustCompile(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
-	npmSource      = regexp.MustCompile(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
-	pipRequirement = regexp.MustCompile(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
-	pipSource      = regexp.MustCompile(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
-	tomlPair       = regexp.MustCompile(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
-	tomlArrayItem  = regexp.MustCompile(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
-	tomlVersion    = regexp.MustCompile(`(?:^|version\s*=\s*)["']([^"']*)["']`)
-	tomlSource     = regexp.MustCompile(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
-	gemLine        = regexp.MustCompile(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
-	gemSource      = regexp.MustCompile(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
-	gradleLine     = regexp.MustCompile(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
-	pomArtifact    = regexp.MustCompile(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
+	goRequirement = regexp.MustCompile(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
+	jsonPair      = regexp.MustCompile(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
+	// jsonDependencies matches the keys of objects that hold dependencies.
+	jsonDependencies = regexp.MustCompile(`(?i)dependencies$|^(require|require-dev|overrides|resolutions|catalog)$`)
+	fileName         = regexp.MustCompile(`\.[cm]?[jt]sx?$|\.json$|^\.`)
+	npmVersion       = regexp.MustCompile(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
+	npmSource        = regexp.MustCompile(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
+	pipRequirement   = regexp.MustCompile(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
+	pipSource        = regexp.MustCompile(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
+	tomlPair         = regexp.MustCompile(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
+	tomlArrayItem    = regexp.MustCompile(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
+	tomlVersion      = regexp.MustCompile(`(?:^|version\s*=\s*)["']([^"']*)["']`)
+	tomlSource       = regexp.MustCompile(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
+	gemLine          = regexp.MustCompile(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
+	gemSource        = regexp.MustCompile(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
+	gradleLine       = regexp.MustCompile(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
+	pomArtifact      = regexp.MustCompile(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
 )
 
 func parseGoMod(text, _ string) (requirement, bool) {
@@ -114,11 +116,14 @@ func parseGoMod(text, _ string) (requirement, bool) {
 	return requirement{name: m[1], version: m[2], indirect: m[3] != ""}, true
 }
 
-// parsePackageJSON reads a pair whose value has the form of a version. Keys that
-// hold versions of something else are left out.
-func parsePackageJSON(text, _ string) (requirement, bool) {
+// parsePackageJSON reads a pair whose value has the form of a version. Where the
+// section is not known, keys that hold versions of something else are left out.
+func parsePackageJSON(text, section string) (requirement, bool) {
 	m := jsonPair.FindStringSubmatch(text)
 	if m == nil || !npmVersion.MatchString(m[2]) {
+		return requirement{}, false
+	}
+	if section != "" && !jsonDependencies.MatchString(section) || section == "" && fileName.MatchString(m[2]) {
 		return requirement{}, false
 	}
 	switch m[1] {
@@ -225,42 +230,4 @@ func parsePOM(text, _ string) (requirement, bool) {
 		return requirement{}, false
 	}
 	return requirement{name: m[1]}, true
-}
-
-// tomlSection matches a table's header; the group is its name.
-var tomlSection = regexp.MustCompile(`^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$`)
-
-// sections returns the section of each line of the head, by line number, for
-// formats that have sections.
-func (c *change) sections() map[int]string {
-	base := strings.ToLower(c.base())
-	if path.Ext(base) != ".toml" && base != "pipfile" {
-		return nil
-	}
-	bylines := map[int]string{}
-	section := ""
-	mark := func(number int, text string) {
-		if m := tomlSection.FindStringSubmatch(text); m != nil && !strings.ContainsAny(m[1], `,"'`) {
-			section = m[1]
-		}
-		bylines[number] = section
-	}
-	if c.headSeen {
-		number := 0
-		for text := range strings.Lines(c.head) {
-			number++
-			mark(number, strings.TrimRight(text, "\r\n"))
-		}
-		return bylines
-	}
-	for i := range c.patch.lines {
-		l := &c.patch.lines[i]
-		if l.starts {
-			section = ""
-		}
-		if l.kind != lineRemoved {
-			mark(l.new, l.scanned())
-		}
-	}
-	return bylines
 }

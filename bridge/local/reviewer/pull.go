@@ -22,12 +22,11 @@ type gaps struct {
 	unlisted   bool   // GitHub did not list every file
 	missing    string // why, in the host's words
 	files      int    // beyond maxFiles
+	unnamed    int    // without a usable path
 	patches    int    // text files whose patch is not there
 	cut        int    // patches that end too early
 	unreadable int    // parts of the whole diff that cannot be understood
 }
-
-func (g gaps) any() bool { return g != gaps{} }
 
 // load reads the evidence. It fails only when ctx ends: everything else that is
 // not there is a gap.
@@ -83,7 +82,8 @@ func (p *pull) loadManifest(w *workspace) {
 		p.gaps.missing = files.Missing
 	}
 	for _, entry := range files.Files {
-		if entry.Path == "" {
+		if entry.Path == "" || len(entry.Path) > maxPathBytes {
+			p.gaps.unnamed++
 			continue
 		}
 		if len(p.changes) == maxFiles {

@@ -13,6 +13,11 @@ import (
 // characters are kept. Backticks are written out as well, so that the span ends
 // where it should for every reader, also those that know one kind of span only.
 func quote(text string, limit int) string {
+	if len(text) > maxQuotedSource {
+		// What the cut leaves of a credential could not be told any more.
+		text = maskCredentials(text[:maxQuotedSource])
+		text = text[:min(len(text), maxQuotedSource/2)]
+	}
 	text = visible(maskCredentials(text), limit)
 	if text == "" {
 		return "(empty)"

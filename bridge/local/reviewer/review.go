@@ -21,14 +21,19 @@ func Review(ctx context.Context, dir string, trace func(Step)) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, fmt.Errorf("review: %w", err)
 	}
-	w, err := openWorkspace(dir, &tracer{emit: trace})
+	evidence, err := openFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) && dirExists(dir) {
 		return Report{Summary: "There is no pull request in the workspace", NoEvidence: true}, nil
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("review: %w", err)
 	}
-	defer w.close()
+	defer evidence.close()
+	return judge(ctx, &workspace{source: evidence, trace: &tracer{emit: trace}})
+}
+
+// judge loads the evidence and puts every rule to it.
+func judge(ctx context.Context, w *workspace) (Report, error) {
 	p, err := load(ctx, w)
 	if err != nil {
 		return Report{}, err
@@ -120,6 +125,9 @@ func (g gaps) describe() []string {
 	}
 	if g.files > 0 {
 		list = append(list, count(g.files, "file")+fmt.Sprintf(" beyond the first %s", thousands(maxFiles)))
+	}
+	if g.unnamed > 0 {
+		list = append(list, count(g.unnamed, "file")+" without a usable name")
 	}
 	if g.patches > 0 {
 		list = append(list, "no patch of "+count(g.patches, "text file"))

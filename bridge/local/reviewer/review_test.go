@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -214,6 +215,7 @@ func TestDamagedEvidence(t *testing.T) {
 		{"manifest of another type", map[string]string{"pr/files.json": "[1,2]", "pr/diff.patch": whole}, []string{"no changed files"}},
 		{"manifest null", map[string]string{"pr/files.json": "null"}, []string{"no changed files"}},
 		{"null entries", map[string]string{"pr/files.json": `{"files":[null,{"path":null},{"path":"a.go","patch":7,"additions":"x","owners":"y"}]}`, "pr/diff.patch": whole}, []string{"`a.go:1` **Error swallowed.**"}},
+		{"path too long", map[string]string{"pr/files.json": `{"files":[{"path":"` + strings.Repeat("x", maxPathBytes+1) + `"},{"path":"b"}]}`}, []string{"1 changed file", "1 file without a usable name"}},
 		{"negative and huge numbers", map[string]string{"pr/files.json": `{"files":[{"path":"a","additions":-5,"deletions":1e99,"size":-7},{"path":"b","additions":9223372036854775807,"counts_known":true}]}`}, []string{"+100,000,000"}},
 		{"patch of the diff used", map[string]string{"pr/files.json": `{"files":[{"path":"a.go","additions":1,"counts_known":true}]}`, "pr/diff.patch": whole}, []string{"`a.go:1` **Error swallowed.**"}},
 		{"patch path leads out", map[string]string{"pr/files.json": `{"files":[{"path":"a.go","additions":1,"counts_known":true,"patch":"../secret"}]}`, "secret": "@@ -0,0 +1 @@\n+_ = err\n"}, []string{"no patch of 1 text file"}},
@@ -386,5 +388,41 @@ func TestEqualFindingsAreOnePoint(t *testing.T) {
 		if !strings.Contains(text, ".env:10`"+rest+" **AWS") {
 			t.Errorf("%d findings: no %q in\n%s", n, rest, text)
 		}
+	}
+}
+
+// Whatever a patch repeats, a review takes time in proportion to its size only.
+func TestRepetitionIsCheap(t *testing.T) {
+	t.Parallel()
+	lines := map[string]string{
+		"tags.md": strings.Repeat("\U000E0068", maxPatchBytes/5), "flags.md": strings.Repeat("\U0001F3F4\U000E0068", maxPatchBytes/9),
+		"keys.go": strings.Repeat("token = 'a1b2", maxPatchBytes/14), "eval.js": strings.Repeat("eval(", maxPatchBytes/6),
+		"a.lock/go.mod": strings.Repeat("a.b v1 => ", maxPatchBytes/11), "db/migrations/a.sql": strings.Repeat("ALTER TABLE a DROP ", maxPatchBytes/20),
+	}
+	e := memory{}
+	var entries []string
+	for _, name := range sortedKeys(lines) {
+		e[name] = "@@ -0,0 +1 @@\n+" + lines[name] + "\n"
+		entries = append(entries, fmt.Sprintf(`{"path":%q,"patch":%q}`, name, name))
+	}
+	for name, line := range map[string]string{
+		"go.mod": "	a.b/c%d v1.2.3", "x/package.json": `"a%d": "1.2.3",`, ".github/workflows/a.yml": "  X: ${{ secrets.X%d }}",
+		"a_test.go": "func TestA%d(", "b.py": "except: # %d", "c.ts": "} catch (e) { // %d",
+	} {
+		var b strings.Builder
+		b.WriteString("@@ -1,1 +1,1 @@\n")
+		for i := range 15_000 {
+			fmt.Fprintf(&b, "-"+line+"\n", i)
+			fmt.Fprintf(&b, "+"+line+"\n", i+1_000_000)
+		}
+		e[name] = b.String()
+		entries = append(entries, fmt.Sprintf(`{"path":%q,"patch":%q}`, name, name))
+	}
+	e["files.json"] = `{"files":[` + strings.Join(entries, ",") + `]}`
+	start := time.Now()
+	judgeHostile(t, e)
+	// A second or two; a rule that looks at each line for each line takes many minutes.
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("the review took %s", took)
 	}
 }

@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -26,18 +27,22 @@ func checkCredentials(p *pull, found *collector) {
 	}
 }
 
+// keyText is a stretch of what a key is made of, shorter than any row of one.
+var keyText = regexp.MustCompile(`[A-Za-z0-9+/]{24,}`)
+
 // hasKeyBody tells a key from code and text that speak of keys: these have the
-// header alone, in quotes. A key inside a string has its content behind "\n".
+// header alone, or dots and crosses behind it.
 func hasKeyBody(c *change, i int) bool {
-	text := c.patch.lines[i].text
-	if _, after, ok := strings.Cut(text, "KEY-----"); ok && len(strings.Trim(after, "\"'`\\nr,;)+ ")) >= 20 {
-		return true
+	_, after, ok := strings.Cut(c.patch.lines[i].scanned(), "-----BEGIN ")
+	if !ok {
+		return true // a PuTTY file says on its first line that it is one
 	}
-	next := strings.Trim(c.nextLine(i), "\"'`\\nr,;)+ ")
-	if hasAnyPrefix(next, "Proc-Type:", "Version:", "Comment:", "Encryption:") {
-		return true
+	for _, text := range []string{after, c.nextLine(i)} {
+		if row := keyText.FindString(text); row != "" && !isPlaceholder(row, "") && !strings.Contains(text, "func ") {
+			return true
+		}
 	}
-	return len(next) >= 32 && !strings.ContainsAny(next, " \t(){}<>$") && !isPlaceholder(next, "")
+	return hasAnyPrefix(c.nextLine(i), "Proc-Type:", "Version:", "Comment:", "Encryption:")
 }
 
 func (c *change) credentialAt(l *line, secret credential) Finding {

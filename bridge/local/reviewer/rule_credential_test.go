@@ -49,6 +49,7 @@ func TestCredentials(t *testing.T) {
 		{"development address", one("a.yml", "url: postgres://postgres:postgres@localhost:5432/x", "url: redis://user:password@cache.internal.net"), nil},
 		{"addresses without a password", one("a.md", "https://x.example/a:b@c", "git@github.com:octo/shop.git"), nil},
 		{"code that looks for keys", one("a.go", `if strings.HasPrefix(s, "`+fakeHead+`") {`, "	return true"), nil},
+		{"key in a manual", one("a.ini", `key="`+fakeHead+`\nXXXX\nXXXX\n"`), nil},
 		{"lock file", one("yarn.lock", "integrity: sha512-"+fakeRandom), nil},
 		{"removed", []file{{path: "a.go", patch: removed(`key := "` + fakeAWS + `"`)}}, nil},
 	})

@@ -45,6 +45,12 @@ func diffManifest(c *change) (manifestDiff, bool) {
 			}
 		}
 	}
+	majors := map[string]string{}
+	if e.name == "Go" {
+		for _, name := range sortedKeys(before) {
+			majors[trimMajor(name)] = before[name]
+		}
+	}
 	seen := map[string]bool{}
 	for i := range c.patch.lines {
 		l := &c.patch.lines[i]
@@ -58,7 +64,7 @@ func diffManifest(c *change) (manifestDiff, bool) {
 		seen[r.name] = true
 		was, known := before[r.name]
 		if !known && e.name == "Go" {
-			was, known = previousMajor(before, r.name)
+			was, known = majors[trimMajor(r.name)]
 		}
 		switch {
 		case !known && r.indirect:
@@ -75,16 +81,7 @@ func diffManifest(c *change) (manifestDiff, bool) {
 	return d, true
 }
 
-// previousMajor finds a Go module under the path of another major version.
-func previousMajor(before map[string]string, name string) (string, bool) {
-	for _, other := range sortedKeys(before) {
-		if other != name && trimMajor(other) == trimMajor(name) {
-			return before[other], true
-		}
-	}
-	return "", false
-}
-
+// trimMajor is what a Go module's path has in common over its major versions.
 func trimMajor(module string) string {
 	dir, last := path.Split(module)
 	if len(last) > 1 && last[0] == 'v' {

@@ -62,10 +62,16 @@ func checkManifestSources(c *change, base string, found *collector) {
 		})
 	case base == "go.mod" || base == "go.work":
 		c.eachAdded(func(_ int, l *line) {
-			if m := goReplace.FindStringSubmatch(l.scanned()); m != nil && !c.isComment(l.text) && !strings.HasPrefix(strings.TrimSpace(l.text), "//") {
-				found.add(c.at(l, SeverityWarning, "Module is replaced",
-					fmt.Sprintf("%s is taken from %s, here only: whoever imports this module gets the original.", quote(m[1], maxQuotedName), quote(m[2], maxQuotedName))))
+			m := goReplace.FindStringSubmatch(l.scanned())
+			if m == nil || strings.HasPrefix(strings.TrimSpace(l.text), "//") {
+				return
 			}
+			severity := SeverityWarning
+			if hasAnyPrefix(m[2], "./", "../") {
+				severity = SeverityInfo // another module of the same repository
+			}
+			found.add(c.at(l, severity, "Module is replaced",
+				fmt.Sprintf("%s is taken from %s, here only: whoever imports this module gets the original.", quote(m[1], maxQuotedName), quote(m[2], maxQuotedName))))
 		})
 	case requirementsName.MatchString(base):
 		checkRegistry(c, pipIndex, 2, found)

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,8 @@ func TestDependencies(t *testing.T) {
 		{"sorted anew", []file{{path: "package.json", patch: replaced([]string{`"a": "^1.0.0"`}, []string{`"a": "^1.0.0",`})}}, nil},
 		{"the package's own version", []file{{path: "package.json", patch: replaced([]string{`"version": "1.0.0",`}, []string{`"version": "2.0.0",`})}}, nil},
 		{"engines and scripts", one("package.json", `"node": ">=18",`, `"test": "jest",`, `"main": "dist/a.js",`), nil},
+		{"pairs outside of the dependencies", []file{{path: "package.json", patch: "@@ -3,1 +3,3 @@\n \n+    \"npx\": \"bin/npx\",\n+    \"vscode\": \"^1.80.0\"\n",
+			head: "{\n  \"bin\": {\n\n    \"npx\": \"bin/npx\",\n    \"vscode\": \"^1.80.0\"\n  }\n}\n"}}, nil},
 		{"Go version", one("go.mod", "go 1.26.0", "toolchain go1.26.1", "module example.com/x"), nil},
 		{"Cargo metadata", one("Cargo.toml", "[package]", `version = "2.0.0"`, `edition = "2021"`), nil},
 		{"tool settings", one("pyproject.toml", "[tool.ruff]", `target-version = "py312"`, `select = ["E", "F"]`), nil},
@@ -37,6 +40,19 @@ func TestDependencies(t *testing.T) {
 		{"removed manifest", []file{{path: "package.json", patch: removed(`"a": "1.0.0"`), entry: map[string]any{"status": "removed"}}}, nil},
 		{"example project", one("examples/x/package.json", `"a": "^1.0.0"`), nil},
 	})
+}
+
+func TestJSONSections(t *testing.T) {
+	t.Parallel()
+	text := "{\n\"a\": \"b {\",\n\"deps\": {\n\"x\": \"1\",\n\"y\": {\"z\": [\n1]}\n},\n\"q\": \"\\\"{\"\n}\n"
+	got := jsonSections(text)
+	want := map[int]string{2: ".", 3: ".", 4: "deps", 5: "deps", 6: "z", 7: "deps", 8: ".", 9: ".", 10: "."}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, broken := range []string{`"`, `"\`, "{\"a\n\"b", strings.Repeat("{", 1000), "]]}}", "\"\\\n"} {
+		jsonSections(broken)
+	}
 }
 
 func TestDependencyNames(t *testing.T) {
@@ -62,6 +78,7 @@ func TestDependencySources(t *testing.T) {
 		{"git in a Gemfile", one("Gemfile", "gem 'a', github: 'b/a'"), []string{"warning Gemfile:10 Dependency does not come from a registry"}},
 		{"install script", one("package.json", `"postinstall": "node x.js",`), []string{"warning package.json:10 Script runs at installation"}},
 		{"replace", one("go.mod", "replace example.com/a => example.com/evil v1.0.0"), []string{"warning go.mod:10 Module is replaced"}},
+		{"replace by a neighbour", one("go.mod", "replace example.com/a => ../a"), []string{"info go.mod:10 Module is replaced"}},
 		{"index", one("requirements.txt", "--extra-index-url https://x.example/simple"), []string{"warning requirements.txt:10 Packages come from another registry"}},
 		{"npmrc", one(".npmrc", "registry=https://x.example/"), []string{"warning .npmrc:10 Packages come from another registry"}},
 		{"lock file", one("package-lock.json", `      "resolved": "https://x.example/a.tgz",`), []string{"warning package-lock.json:10 Lock file fetches from an unusual place"}},

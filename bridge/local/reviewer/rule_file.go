@@ -74,7 +74,7 @@ func checkText(c *change, found *collector) {
 		found.add(c.about(SeverityInfo, "Very large change in one file",
 			fmt.Sprintf("%s added. Can it come in parts that can be reviewed?", count(c.Additions, "line"))))
 	}
-	if !c.language.isScript() && c.role != roleAsset || c.role == roleTest {
+	if !c.language.isScript() && !hasAnySuffix(c.Path, ".css", ".html") || c.role == roleTest {
 		return
 	}
 	for i := range c.patch.lines {

@@ -18,7 +18,7 @@ func checkRepositoryRules(p *pull, found *collector) {
 		lower := strings.ToLower(c.Path)
 		base := path.Base(lower)
 		switch {
-		case isOwnersFile(lower):
+		case isOwnersFile(lower), isOwnersFile(strings.ToLower(c.PreviousPath)):
 			found.add(c.about(SeverityWarning, "CODEOWNERS changed",
 				"It decides whose review is required from now on."))
 		case c.AgentConfig:

@@ -36,11 +36,11 @@ var riskyLines = []riskyLine{
 
 	{language.isScript, "eval(", regexp.MustCompile(`(^|[^\w.$])(window\.)?eval\(\s*[^)\s]`), "`eval` of text", runsText},
 	{language.isScript, "new Function(", regexp.MustCompile(`\bnew Function\(\s*[^)\s]`), "`new Function` of text", runsText},
-	{only(langPython), "eval(", regexp.MustCompile(`(^|[^\w.])eval\(\s*[^)\s]`), "`eval` of text", runsText},
-	{only(langPython), "exec(", regexp.MustCompile(`(^|[^\w.])exec\(\s*[^)\s]`), "`exec` of text", runsText},
+	{only(langPython), "eval(", regexp.MustCompile(`(^|[^\w."'])eval\(\s*[^)\s]`), "`eval` of text", runsText},
+	{only(langPython), "exec(", regexp.MustCompile(`(^|[^\w."'])exec\(\s*[^)\s]`), "`exec` of text", runsText},
 	{only(langPHP), "eval(", regexp.MustCompile(`(^|[^\w>:$])eval\(`), "`eval` of text", runsText},
 	{only(langRuby), "eval(", regexp.MustCompile(`(^|[^\w.])eval\(`), "`eval` of text", runsText},
-	{only(langPython), "pickle.load", regexp.MustCompile(`\bpickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
+	{only(langPython), "pickle.load", regexp.MustCompile(`(^|[^\w"'])pickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
 	{only(langPython), "yaml.load(", regexp.MustCompile(`\byaml\.load\(([^),]*\)|[^)]*Loader=yaml\.(Unsafe|Full)?Loader\b)`), "`yaml.load` without a safe loader", "A document can create any object. Use `yaml.safe_load`."},
 
 	{language.isScript, "dangerouslySetInnerHTML", regexp.MustCompile(`\bdangerouslySetInnerHTML\s*[=:]`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
@@ -112,7 +112,7 @@ func checkRiskyCode(p *pull, found *collector) {
 			switch {
 			case c.swallows(i, text):
 				found.add(c.at(l, SeverityWarning, "Error swallowed", swallowed))
-			case c.language == langPython && bareExcept.MatchString(text):
+			case c.language == langPython && bareExcept.MatchString(text) && !c.raisesSoon(i):
 				found.add(c.at(l, SeverityInfo, "Bare `except`", "It also catches the interrupt key and the program's own exit. Name the exceptions."))
 			}
 		})
@@ -126,6 +126,19 @@ func (c *change) swallows(i int, text string) bool {
 		return strings.Contains(text, "catch") && opensCatch.MatchString(text) && c.nextLine(i) == "}"
 	case c.language == langPython && strings.Contains(text, "except") && catchesAll.MatchString(text):
 		return strings.HasSuffix(strings.TrimSpace(text), "pass") || passAlone.MatchString(c.nextLine(i))
+	}
+	return false
+}
+
+// raisesSoon reports whether a branch that begins at index i raises again within
+// the few lines that clean-up takes.
+func (c *change) raisesSoon(i int) bool {
+	const soon = 8
+	lines := c.patch.lines[i+1:]
+	for j := range min(len(lines), soon) {
+		if l := &lines[j]; l.kind != lineRemoved && strings.HasPrefix(strings.TrimSpace(l.text), "raise") {
+			return true
+		}
 	}
 	return false
 }

@@ -37,6 +37,8 @@ func TestRiskyCode(t *testing.T) {
 		{"tagged template", one("a.ts", "sql`SELECT a FROM b WHERE c = ${id}`"), nil},
 		{"handled", one("a.ts", "} catch (e) {", "  log(e)", "}"), nil},
 		{"catch with a reason", one("a.ts", "} catch { // the file may be gone", "}"), nil},
+		{"clean-up and raise", one("a.py", "except:", "    close()", "    raise"), nil},
+		{"eval in a string", one("a.py", `run("exec(%r)" % src)`), nil},
 		{"named exception", one("a.py", "except KeyError:", "    pass"), nil},
 		{"exception handled", one("a.py", "except Exception as e:", "    raise X from e"), nil},
 		{"safe yaml", one("a.py", "yaml.load(text, Loader=yaml.SafeLoader)", "yaml.safe_load(x)"), nil},

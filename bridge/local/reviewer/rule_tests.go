@@ -92,6 +92,10 @@ func checkDeletedTests(p *pull, found *collector) {
 		}
 	}
 	for _, c := range p.changes {
+		if wasTest(c) {
+			found.add(c.about(SeverityWarning, "Test file renamed to something else",
+				quote(c.PreviousPath, maxQuotedPath)+" was a test; under the new name no tool runs it."))
+		}
 		if c.role != roleTest || c.vendored || c.fixture || !c.language.isCode() {
 			continue
 		}
@@ -118,6 +122,15 @@ func checkDeletedTests(p *pull, found *collector) {
 				Title: count(len(names), "test") + " removed", Body: fmt.Sprintf("%s: is that behaviour no longer wanted, or tested elsewhere?", quoteNames(names))})
 		}
 	}
+}
+
+// wasTest reports whether a rename makes a test out of sight of the tools.
+func wasTest(c *change) bool {
+	if c.PreviousPath == "" || c.Status != statusRenamed {
+		return false
+	}
+	before := newChange(manifestEntry{Path: c.PreviousPath})
+	return before.role == roleTest && before.language.isCode() && !before.fixture && c.role != roleTest && !c.vendored
 }
 
 // eachTest calls visit for the declarations of tests among lines of a kind.

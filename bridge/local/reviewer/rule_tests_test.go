@@ -38,6 +38,9 @@ func TestDeletedTests(t *testing.T) {
 		{"with its subject", []file{{path: "a_test.go", patch: removed("func TestA(t *testing.T) {"), entry: gone}, {path: "a.go", patch: removed("x"), entry: gone}},
 			[]string{"info a_test.go:0 Test file removed with its subject"}},
 
+		{"renamed away", []file{{path: "a_test.go.bak", entry: map[string]any{"status": "renamed", "previous_path": "a_test.go"}}}, []string{"warning a_test.go.bak:0 Test file renamed to something else"}},
+
+		{"renamed", []file{{path: "b_test.go", entry: map[string]any{"status": "renamed", "previous_path": "a_test.go"}}}, nil},
 		{"moved", []file{{path: "a_test.go", patch: removed("func TestA(t *testing.T) {"), entry: gone}, {path: "b_test.go", patch: added("func TestA(t *testing.T) {")}}, nil},
 		{"signature changed", []file{{path: "a_test.go", patch: replaced([]string{"func TestA(t *testing.T) {"}, []string{"func TestA(tt *testing.T) {"})}}, nil},
 		{"helper", []file{{path: "a_test.go", patch: removed("func newThing() {")}}, nil},

@@ -57,17 +57,26 @@ func findHidden(text string, opensFile bool) hidden {
 	}
 	worst := hidden{}
 	var previous rune
-	for i, r := range text {
+	flagTags := -1 // tags since a black flag; -1 outside of a flag
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
 		kind := classifyRune(r)
-		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(max(r, 0)):])
+		next, _ := utf8.DecodeRuneInString(text[i+size:])
+		switch {
+		case r == blackFlag:
+			flagTags = 0
+		case flagTags >= 0 && flagTags < maxFlagTags && r >= 0xE0020 && r <= 0xE007F:
+			flagTags++
+			kind = hiddenNone // a flag such as Scotland's
+		default:
+			flagTags = -1
+		}
 		switch {
 		case kind == hiddenNone:
 		case r == 0xFEFF && i == 0 && opensFile:
 			kind = hiddenNone
 		case (r == 0x200C || r == 0x200D) && previous >= 0x300 && next >= 0x300:
 			kind = hiddenNone // between letters or emoji that join
-		case r >= 0xE0020 && r <= 0xE007F && (previous == 0x1F3F4 || previous >= 0xE0020 && previous <= 0xE007E && flagTag(text[:i])):
-			kind = hiddenNone // a flag such as Scotland's
 		case r >= 0xE0100 && r <= 0xE01EF && unicode.Is(unicode.Han, previous):
 			kind = hiddenNone // a variant of an ideograph
 		case r == 0x00AD && unicode.IsLetter(previous) && previous >= 0x80:
@@ -77,15 +86,17 @@ func findHidden(text string, opensFile bool) hidden {
 			worst = hidden{kind, r}
 		}
 		previous = r
+		i += size
 	}
 	return worst
 }
 
-// flagTag reports whether the tag characters at the end of text follow a black flag.
-func flagTag(text string) bool {
-	trimmed := strings.TrimRightFunc(text, func(r rune) bool { return r >= 0xE0020 && r <= 0xE007F })
-	return strings.HasSuffix(trimmed, "\U0001F3F4") && utf8.RuneCountInString(text[len(trimmed):]) <= 6
-}
+// blackFlag opens the flag of a region, which up to maxFlagTags tags spell out,
+// see https://www.unicode.org/reports/tr51/#flag-emoji-tag-sequences.
+const (
+	blackFlag   = 0x1F3F4
+	maxFlagTags = 7
+)
 
 func isASCII(text string) bool {
 	for i := range len(text) {

@@ -26,6 +26,10 @@ var (
 func checkWorkflows(p *pull, found *collector) {
 	for _, c := range p.changes {
 		lower := strings.ToLower(c.Path)
+		if before := strings.ToLower(c.PreviousPath); isWorkflow(lower) && c.Status == statusRemoved || isWorkflow(before) && !isWorkflow(lower) && c.Status == statusRenamed {
+			found.add(c.about(SeverityWarning, "Workflow removed", "What it checked or released is no longer done. Is it required by a branch rule?"))
+			continue
+		}
 		if !isWorkflow(lower) && !isAction(lower) && !strings.HasPrefix(lower, ".github/actions/") || c.vendored {
 			continue
 		}
@@ -83,7 +87,7 @@ func checkPermissions(c *change, found *collector) {
 			lastRemoved = l
 		}
 	}
-	if removed > added && c.Status != statusRemoved {
+	if removed > added {
 		found.add(Finding{Path: c.Path, Line: lastRemoved.old, Side: SideLeft, Severity: SeverityWarning,
 			Title: "Workflow permissions removed",
 			Body:  "Without them, jobs get whatever the repository grants by default, which may be write access to everything."})
@@ -113,6 +117,7 @@ func checkPermissions(c *change, found *collector) {
 func checkSecretUse(c *change, found *collector) {
 	var names []string
 	var first *line
+	known := map[string]bool{"GITHUB_TOKEN": true}
 	c.eachAdded(func(_ int, l *line) {
 		text := l.scanned()
 		if !strings.Contains(text, "secrets") || c.isComment(text) {
@@ -124,9 +129,10 @@ func checkSecretUse(c *change, found *collector) {
 			return
 		}
 		for _, m := range secretUse.FindAllStringSubmatch(text, -1) {
-			if m[1] == "GITHUB_TOKEN" || slices.Contains(names, m[1]) {
+			if known[m[1]] {
 				continue
 			}
+			known[m[1]] = true
 			names = append(names, m[1])
 			if first == nil {
 				first = l

@@ -22,7 +22,10 @@ func TestWorkflows(t *testing.T) {
 		{"title in a script", one(name, `        run: echo "${{ github.event.pull_request.title }}"`), []string{"error " + name + ":10 Text of strangers is pasted into a script"}},
 		{"branch in a block", one(name, `          git checkout ${{ github.head_ref }}`), []string{"error " + name + ":10 Text of strangers is pasted into a script"}},
 		{"composite action", one("tools/x/action.yml", "    - uses: some/action@main"), []string{"warning tools/x/action.yml:10 Third-party action follows a branch"}},
+		{"workflow removed", []file{{path: name, patch: removed("permissions: {}"), entry: map[string]any{"status": "removed"}}}, []string{"warning " + name + ":0 Workflow removed"}},
+		{"workflow renamed away", []file{{path: "old.yml", entry: map[string]any{"status": "renamed", "previous_path": name}}}, []string{"warning old.yml:0 Workflow removed"}},
 
+		{"workflow renamed", []file{{path: name, entry: map[string]any{"status": "renamed", "previous_path": ".github/workflows/b.yml"}}}, nil},
 		{"ordinary trigger", one(name, "on: pull_request", "  # pull_request_target is unsafe"), nil},
 		{"head checkout without secrets", []file{{path: name, patch: added("ref: ${{ github.event.pull_request.head.sha }}"), head: "on: pull_request\n"}}, nil},
 		{"reading", one(name, "permissions: read-all", "  contents: read"), nil},
@@ -32,6 +35,5 @@ func TestWorkflows(t *testing.T) {
 		{"title in the environment", one(name, "  TITLE: ${{ github.event.pull_request.title }}", "  if: ${{ github.head_ref }}"), nil},
 		{"numbers are harmless", one(name, "  run: echo ${{ github.event.pull_request.number }} ${{ github.event.repository.name }}"), nil},
 		{"another file", one("docs/ci.yml", "pull_request_target:"), nil},
-		{"workflow removed", []file{{path: name, patch: removed("permissions: {}"), entry: map[string]any{"status": "removed"}}}, nil},
 	})
 }

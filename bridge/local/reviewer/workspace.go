@@ -16,16 +16,25 @@ const evidenceDir = "pr"
 // errNotRegular means that evidence is something other than a file with content.
 var errNotRegular = errors.New("not a regular file")
 
-// workspace reads evidence. No name leads out of the evidence folder, no link
-// is followed, and no read is without a bound.
+// source gives evidence by its name below the evidence folder, with slashes. It
+// returns at most limit bytes, and whether there is more.
+type source interface {
+	read(name string, limit int) (data []byte, more bool, err error)
+}
+
+// workspace reads evidence and tells of it.
 type workspace struct {
-	root  *os.Root
+	source
 	trace *tracer
 }
 
-// openWorkspace opens the evidence below dir. The error is [fs.ErrNotExist]
-// when there is none.
-func openWorkspace(dir string, trace *tracer) (*workspace, error) {
+// folder is evidence on disk. No name leads out of it, no link is followed, and
+// no read is without a bound.
+type folder struct{ root *os.Root }
+
+// openFolder opens the evidence below dir. The error is [fs.ErrNotExist] when
+// there is none.
+func openFolder(dir string) (*folder, error) {
 	outer, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
@@ -42,27 +51,25 @@ func openWorkspace(dir string, trace *tracer) (*workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the evidence: %w", err)
 	}
-	return &workspace{root: root, trace: trace}, nil
+	return &folder{root: root}, nil
 }
 
-func (w *workspace) close() { _ = w.root.Close() } // opened for reading only
+func (f *folder) close() { _ = f.root.Close() } // opened for reading only
 
-// read returns at most limit bytes of the file that name, with slashes, names
-// below the evidence folder, and whether there is more.
-func (w *workspace) read(name string, limit int) (data []byte, more bool, err error) {
+func (f *folder) read(name string, limit int) (data []byte, more bool, err error) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
 		return nil, false, fmt.Errorf("read evidence: %q: %w", name, fs.ErrInvalid)
 	}
 	// Asked before opening: a named pipe would block.
-	info, err := w.root.Lstat(local)
+	info, err := f.root.Lstat(local)
 	if err != nil {
 		return nil, false, fmt.Errorf("read evidence: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, false, fmt.Errorf("read evidence: %q: %w", name, errNotRegular)
 	}
-	file, err := w.root.Open(local)
+	file, err := f.root.Open(local)
 	if err != nil {
 		return nil, false, fmt.Errorf("read evidence: %w", err)
 	}
