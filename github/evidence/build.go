@@ -45,8 +45,7 @@ func build(ctx context.Context, r Request) (s Summary, err error) {
 	}
 	return Summary{
 		Head: e.pull.Head.SHA, Base: e.pull.Base.SHA,
-		State: now.State, Draft: now.Draft, Title: now.Title, UpdatedAt: now.UpdatedAt,
-		Files: len(e.manifest.Files), Note: e.note(), Pull: e.pull,
+		Files: len(e.manifest.Files), Note: e.note(), Pull: now,
 		Calls: f.made(), Bytes: r.Budget.Bytes - left,
 	}, nil
 }
@@ -210,7 +209,7 @@ func (e *evidence) writePatches(b Budget, ws *workspace, left int64) (int64, err
 	for i := range e.manifest.Files {
 		byRisk = append(byRisk, &e.manifest.Files[i])
 	}
-	slices.SortStableFunc(byRisk, func(a, b *File) int { return int(riskOf(a)) - int(riskOf(b)) })
+	slices.SortStableFunc(byRisk, func(a, b *File) int { return int(a.risk - b.risk) })
 	omitted := 0
 	for _, f := range byRisk {
 		if f.patch == "" {

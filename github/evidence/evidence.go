@@ -39,16 +39,13 @@ type Request struct {
 
 // Summary says what was prepared.
 type Summary struct {
+	// Head and Base are the SHAs that everything is pinned to.
 	Head, Base string
-	// State, Draft, Title and UpdatedAt are as the pull request was at the end.
-	State     string
-	Draft     bool
-	Title     string
-	UpdatedAt time.Time
 	// Files is how many files the manifest lists.
 	Files int
 	// Note is one line for the record: what was prepared, and what was left out.
 	Note string
+	// Pull is the pull request as it was at the end: it may have been closed meanwhile.
 	Pull PullRequest
 	// Calls is how many API requests were made.
 	Calls int

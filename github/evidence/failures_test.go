@@ -240,9 +240,9 @@ func TestClosedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w, pr := small(t)
 	w.Fail(sim.Fault{PathPattern: "/repos/*/*/git/blobs/**", Hook: func(sim.RecordedRequest) { w.ClosePullRequest(repoName, pr.Number) }})
-	s, _ := w.build(w.request(pr.Number))
-	if s.State != "closed" || s.Pull.State != "open" {
-		t.Errorf("state is %q, was %q; want closed, open", s.State, s.Pull.State)
+	s, got := w.build(w.request(pr.Number))
+	if s.Pull.State != "closed" || got.pull.State != "open" {
+		t.Errorf("state is %q, was %q; want closed, open", s.Pull.State, got.pull.State)
 	}
 }
 

@@ -48,6 +48,7 @@ type File struct {
 	AgentConfig bool     `json:"agent_config"`
 
 	patch string
+	risk  risk
 	lines [2]int // of head and base, -1 where the content is not at hand
 }
 
@@ -115,6 +116,7 @@ func changedFile(number int, c *github.CommitFile) File {
 		lines:        [2]int{-1, -1},
 	}
 	f.AgentConfig = configuresAgent(f.Path) || configuresAgent(f.PreviousPath)
+	f.risk = riskOf(&f)
 	if sha := c.GetSHA(); isObjectID(sha) {
 		if f.Status == statusRemoved {
 			f.BaseBlob = sha

@@ -41,7 +41,7 @@ func (c *contents) plan(files []File) []side {
 		}
 	}
 	slices.SortStableFunc(sides, func(a, b side) int {
-		if d := int(riskOf(a.file)) - int(riskOf(b.file)); d != 0 {
+		if d := int(a.file.risk - b.file.risk); d != 0 {
 			return d
 		}
 		return a.which - b.which
