@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/redact"
+)
+
+func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var once, verbose bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch the main job on simulated platforms",
+		Long: `Watch a signed webhook become a reviewed pull request.
+
+A GitHub simulator and the service, with its bridge as a child process, run on
+loopback in a temporary directory. Nothing of your environment is used, and
+nothing leaves this machine. Each step is verified on the simulator's side.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			logs := io.Discard
+			if verbose {
+				logs = stderr
+			}
+			return demo(c.Context(), environ, once, stdout, logs)
+		},
+	}
+	c.Flags().BoolVar(&once, "once", false, "leave when every step is verified, with status 0 only then")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the service's own log on standard error")
+	return c
+}
+
+const (
+	// demoStep bounds each step: generous for a slow machine, and no reason to wait for ever.
+	demoStep = 60 * time.Second
+
+	demoAppID        = 424242
+	demoInstallation = 7
+	demoRepository   = "octo/shop"
+)
+
+// demo plays the main job against the service.
+func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "liaison-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return err
+	}
+	secret := randomHex(24)
+	hub := sim.NewGitHub(sim.GitHubOptions{AppID: demoAppID, Slug: "liaison", PublicKey: &key.PublicKey, WebhookSecret: secret})
+	apiURL, err := hub.Start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hub.Close()) }()
+
+	show := &screen{w: stdout}
+	show.step("A GitHub on %s, and Liaison %s beside it", apiURL, buildVersion())
+	cfg, err := demoConfig(environ, dir, apiURL, key, secret)
+	if err != nil {
+		return err
+	}
+	secrets := redact.New(cfg.Secrets()...)
+	s, err := newService(ctx, cfg, secrets, newLogger(logs, "text", cfg.LogLevel, secrets))
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(ctx)
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.run(running) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, <-stopped)
+		s.close()
+	}()
+
+	play := &play{
+		hub:     hub,
+		webhook: "http://" + s.listener.Addr().String() + "/webhooks/github",
+		events:  filepath.Join(dir, "sessions"),
+		show:    show,
+		printed: map[string]int{},
+	}
+	if err := play.run(ctx); err != nil {
+		return fmt.Errorf("the demo failed: %w", err)
+	}
+	show.step("Verified on the simulator's side: one check for each commit, one comment, updated in place")
+	if once {
+		return nil
+	}
+	show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
+	<-ctx.Done()
+	return nil
+}
+
+// demoConfig is what an operator would put into the environment.
+func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secret string) (*config.Config, error) {
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	level := "info"
+	if l := lookup(environ)(config.EnvLogLevel); l != "" {
+		level = l
+	}
+	// An empty file, so that no liaison.yaml of the working directory takes part.
+	file := filepath.Join(dir, "liaison.yaml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		return nil, err
+	}
+	return config.Load([]string{
+		config.EnvAddr + "=127.0.0.1:0",
+		config.EnvStateDir + "=" + dir,
+		config.EnvLogLevel + "=" + level,
+		config.EnvGitHubAppID + "=" + strconv.Itoa(demoAppID),
+		config.EnvGitHubKey + "=" + string(encoded),
+		config.EnvGitHubSecret + "=" + secret,
+		config.EnvGitHubAPIURL + "=" + apiURL,
+	}, file)
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // never fails: https://pkg.go.dev/crypto/rand#Read
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// screen writes the demo's story. What comes from the platforms is made safe
+// for a terminal.
+type screen struct {
+	w     io.Writer
+	steps int
+}
+
+func (s *screen) step(format string, args ...any) {
+	s.steps++
+	fmt.Fprintf(s.w, "\n%d. %s\n", s.steps, printable(fmt.Sprintf(format, args...)))
+}
+
+func (s *screen) line(format string, args ...any) {
+	fmt.Fprintf(s.w, "   %s\n", printable(fmt.Sprintf(format, args...)))
+}
+
+func (s *screen) quote(text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(s.w, "   │ %s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// printable shows control characters instead of letting a terminal obey them.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// follow prints what the records of all sessions say since the last look.
+func (p *play) follow() {
+	records, err := filepath.Glob(filepath.Join(p.events, "*", "events.ndjson"))
+	if err != nil {
+		return
+	}
+	for _, path := range records {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		whole := data[:bytes.LastIndexByte(data, '\n')+1]
+		lines := bufio.NewScanner(bytes.NewReader(whole))
+		lines.Buffer(nil, 16<<20)
+		for n := 0; lines.Scan(); n++ {
+			if n >= p.printed[path] {
+				p.printed[path] = n + 1
+				p.event(lines.Bytes())
+			}
+		}
+	}
+}
+
+// event prints one line of a record, if it is part of the story.
+func (p *play) event(line []byte) {
+	var e struct {
+		Type string
+		Data struct {
+			Step    string
+			Note    string
+			Text    string
+			Error   string
+			Reason  string
+			Actions []struct {
+				Name string
+				Args json.RawMessage
+			}
+		}
+	}
+	if json.Unmarshal(line, &e) != nil {
+		return
+	}
+	switch e.Type {
+	case "session.started", "turn.started", "turn.completed":
+		p.show.line("session: %s", e.Type)
+	case "turn.failed":
+		p.show.line("session: %s: %s %s", e.Type, e.Data.Error, e.Data.Reason)
+	case "step.completed":
+		p.show.line("%s: %s", e.Data.Step, e.Data.Note)
+	case "reasoning.completed":
+		p.show.line("agent thinks: %s", e.Data.Text)
+	case "actions.requested":
+		for _, a := range e.Data.Actions {
+			p.show.line("agent calls %s %s", a.Name, a.Args)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/redact"
+)
+
+// newRoot builds the command line.
+func newRoot(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "liaison",
+		Short: "A coding agent in your pull requests",
+		Long: `Liaison puts a coding agent into GitHub pull requests.
+
+It verifies and stores webhooks before it answers, prepares the evidence that
+the agent needs, runs the agent behind a bridge without any credential, and
+posts a check and a review.
+
+  liaison demo          watch the main job on simulated platforms, no account needed
+  liaison serve         run the service
+  liaison help config   every setting`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          usage(cobra.NoArgs),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return unusable(fmt.Errorf("%w\nRun \"%s --help\" for its flags", err, c.CommandPath()))
+	})
+	root.AddCommand(
+		newServe(environ, stderr),
+		newDemo(environ, stdout, stderr),
+		newBridge(environ, stderr),
+		newVersion(stdout),
+		newHelpConfig(stdout),
+	)
+	for _, c := range root.Commands() {
+		if c.Args != nil {
+			c.Args = usage(c.Args)
+		}
+	}
+	return root
+}
+
+// usage makes a wrong number of arguments an unusable command line.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return unusable(fmt.Errorf("%w\nRun \"%s --help\" for its usage", err, c.CommandPath()))
+		}
+		return nil
+	}
+}
+
+func newVersion(stdout io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(stdout, "liaison %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// newHelpConfig is a help topic: "liaison help config" finds commands by name.
+func newHelpConfig(stdout io.Writer) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Every setting: names, meanings, defaults",
+	}
+	c.SetHelpFunc(func(*cobra.Command, []string) {
+		// A terminal that went away is nobody to tell.
+		_ = config.WriteHelp(stdout)
+	})
+	return c
+}
+
+// newLogger returns the process's logger, which masks secrets.
+func newLogger(w io.Writer, format string, level slog.Level, r *redact.Redactor) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	var h slog.Handler = slog.NewTextHandler(w, options)
+	if format == "json" {
+		h = slog.NewJSONHandler(w, options)
+	}
+	return slog.New(redact.Handler(h, r))
+}

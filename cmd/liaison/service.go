@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/github"
+	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/handlers"
+	"github.com/liaison-bot/liaison/redact"
+	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/state/boltstore"
+	"github.com/liaison-bot/liaison/state/eventlog"
+)
+
+// Bounds of a stop. Together they stay below the 25 s that the service promises.
+const (
+	// stopAcknowledging is how long acknowledgements under way may take.
+	stopAcknowledging = 10 * time.Second
+	// stopBridge is how long the bridge may take; the engine has ended its runs by then.
+	stopBridge = 4 * time.Second
+)
+
+// maxBlobCache bounds the cache of file contents on disk, in bytes: room for the
+// changed files of some hundred pull requests on a 3 GB volume.
+const maxBlobCache = 512 << 20
+
+// service is the running process: its parts in the order in which they are made.
+type service struct {
+	log      *slog.Logger
+	store    *boltstore.Store
+	events   *eventlog.Log
+	bridge   *bridge.Client
+	github   *github.Channel // nil when the channel is off
+	engine   *sessions.Engine
+	platform *platforms
+	listener net.Listener
+	server   *http.Server
+}
+
+// newService makes every part and listens. On an error nothing stays open.
+func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redactor, log *slog.Logger) (_ *service, err error) {
+	s := &service{log: log}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+
+	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
+		return nil, fmt.Errorf("%s: %w", config.EnvStateDir, err)
+	}
+	if s.store, err = boltstore.Open(filepath.Join(cfg.StateDir, "liaison.db"), boltstore.Options{Logger: log}); err != nil {
+		return nil, err
+	}
+	if s.events, err = eventlog.Open(cfg.StateDir, eventlog.Options{Logger: log}); err != nil {
+		return nil, err
+	}
+
+	choice, err := chooseBridge(cfg)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("bridge chosen", "bridge", choice.Name, "reason", choice.Reason)
+	choice.options.Logger = log
+	choice.options.Redact = secrets.String
+	choice.options.MaxConcurrentRuns = cfg.MaxRunningTurns
+	if s.bridge, err = bridge.New(choice.options); err != nil {
+		return nil, err
+	}
+
+	var channels []sessions.Channel
+	var webhookSecrets []string
+	if g := cfg.GitHub; g != nil {
+		cache, err := evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache)
+		if err != nil {
+			return nil, err
+		}
+		s.github, err = github.New(github.Options{
+			AppID:   g.AppID,
+			Key:     g.PrivateKey,
+			APIURL:  g.APIURL.String(),
+			Cache:   cache,
+			Version: buildVersion(),
+			Redact:  secrets.String,
+			Logger:  log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		channels = append(channels, s.github)
+		webhookSecrets = g.WebhookSecrets
+	} else {
+		log.Warn(`no channel is configured: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; health and information are served all the same`)
+	}
+
+	s.engine, err = sessions.New(sessions.Options{
+		Store:           s.store,
+		Log:             s.events,
+		Channels:        channels,
+		Runner:          sessions.NewBridgeRunner(s.bridge, log),
+		Dir:             cfg.StateDir,
+		MaxRunningTurns: cfg.MaxRunningTurns,
+		TurnTimeout:     cfg.TurnTimeout,
+		Model:           func() string { return cfg.Model },
+		Redact:          secrets.String,
+		Logger:          log,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	s.platform = newPlatforms(s.bridge, s.github, secrets.String, log)
+	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, platform: s.platform}
+	s.server = handlers.NewServer(handlers.New(handlers.Options{
+		Inbox:         s.store,
+		Check:         s.store.Check,
+		GitHubSecrets: webhookSecrets,
+		Info:          info.snapshot,
+		APIToken:      cfg.APIToken,
+		Now:           time.Now,
+		Logger:        log,
+	}), log)
+	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {
+		return nil, fmt.Errorf("%s: %w", config.EnvAddr, err)
+	}
+	return s, nil
+}
+
+// run starts the parts, waits until ctx ends or one of them fails, and stops
+// them: intake first, then the engine, which hands over what is running.
+func (s *service) run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.log.Info("listening", "addr", s.listener.Addr().String(), "version", buildVersion())
+
+	var parts sync.WaitGroup
+	parts.Go(func() {
+		if err := s.engine.Run(ctx); err != nil {
+			stop(err)
+		}
+	})
+	parts.Go(func() { s.platform.run(ctx) })
+	parts.Go(func() {
+		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			stop(fmt.Errorf("serve %s: %w", s.listener.Addr(), err))
+		}
+	})
+
+	<-ctx.Done()
+	failure := context.Cause(ctx)
+	if errors.Is(failure, context.Canceled) {
+		failure = nil
+		s.log.Info("stopping")
+	} else {
+		s.log.Error("stopping because a part failed", "error", failure)
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopAcknowledging)
+	defer cancel()
+	if err := s.server.Shutdown(grace); err != nil {
+		s.log.Warn("connections were cut off", "error", err)
+		_ = s.server.Close()
+	}
+	parts.Wait()
+	return failure
+}
+
+// close releases what was made, in reverse order.
+func (s *service) close() {
+	if s.listener != nil {
+		_ = s.listener.Close()
+	}
+	if s.bridge != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopBridge)
+		defer cancel()
+		if err := s.bridge.Close(ctx); err != nil {
+			s.log.Warn("the bridge did not stop cleanly", "error", err)
+		}
+	}
+	if s.events != nil {
+		if err := s.events.Close(); err != nil {
+			s.log.Error("event log", "error", err)
+		}
+	}
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.log.Error("store", "error", err)
+		}
+	}
+	s.log.Info("stopped")
+}
