@@ -81,7 +81,8 @@ func New(o Options) (*Channel, error) {
 // Name implements sessions.Channel.
 func (c *Channel) Name() string { return Name }
 
-// Map implements sessions.Channel.
+// Map implements sessions.Channel. It is pure but for the id of our own bot,
+// which may be learned meanwhile.
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
 	return Map(d, c.app.self())
 }

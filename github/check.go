@@ -79,14 +79,14 @@ func (w *writer) openCheck(ctx context.Context, p checkPayload) (sessions.Receip
 // concludeCheck ends the check run, or creates it ended where there is none.
 func (w *writer) concludeCheck(ctx context.Context, p checkPayload) (sessions.Receipt, error) {
 	mark := w.knownCheck()
-	if mark.done {
-		return w.checkReceipt("the check run was concluded already", mark), nil
-	}
 	if mark.id == 0 {
 		var err error
 		if mark, err = w.findCheck(ctx); err != nil {
 			return sessions.Receipt{}, err
 		}
+	}
+	if mark.done {
+		return w.checkReceipt("the check run was concluded already", mark), nil
 	}
 	switch where, err := w.stand(ctx); {
 	case err != nil:

@@ -73,7 +73,8 @@ func (c *circuit) note(installation int64, err error) {
 	defer c.mu.Unlock()
 	known := c.open[installation]
 	if err == nil {
-		if known != nil {
+		// An answer to a call that was under way before says nothing about the next.
+		if known != nil && !c.now().Before(known.until) {
 			delete(c.open, installation)
 			c.log.Info("GitHub answers this installation again", "installation", installation)
 		}

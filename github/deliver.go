@@ -136,9 +136,12 @@ func (t target) stand(ctx context.Context) (standing, error) {
 	return closed, nil
 }
 
-// lags reports whether what GitHub shows is older than the event.
+// lags reports whether what GitHub shows is older than the event. Its time of
+// change is not always moved by a push, so that the head before the push, with
+// no later time, is older too.
 func (t target) lags(pull evidence.PullRequest) bool {
-	return pull.UpdatedAt.Before(t.UpdatedAt)
+	return pull.UpdatedAt.Before(t.UpdatedAt) ||
+		t.Previous != "" && pull.Head.SHA == t.Previous && !pull.UpdatedAt.After(t.UpdatedAt)
 }
 
 func (t target) lagging(pull evidence.PullRequest) error {

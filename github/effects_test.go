@@ -157,3 +157,17 @@ func FuzzWeigh(f *testing.F) {
 		}
 	})
 }
+
+// https://github.com/cirruslabs/cirrus-ci-docs/issues/485
+func TestCheckKeepsToItsLimits(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{maxCheckText - 1, maxCheckText, maxCheckText + 1, 83254} {
+		out := renderCheck(checkPayload{Title: strings.Repeat("t", n), Summary: strings.Repeat("é", n), Text: strings.Repeat("a b ", n/4+1)[:n]}, maxCheckText, "ses_01")
+		if runes(out.GetTitle()) > maxCheckTitle || runes(out.GetSummary()) > maxCheckText || runes(out.GetText()) > maxCheckText {
+			t.Errorf("%d characters: title %d, summary %d, text %d", n, runes(out.GetTitle()), runes(out.GetSummary()), runes(out.GetText()))
+		}
+		if cut := strings.Contains(out.GetText(), "cut here"); cut != (n > maxCheckText) {
+			t.Errorf("%d characters: cut is %t", n, cut)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -82,6 +84,7 @@ func retryable(err error, now time.Time) error {
 		limit      *LimitError
 		auth       *AuthError
 		foreign    *ForeignHostError
+		replaced   *evidence.RepositoryError
 		quota      *gh.RateLimitError
 		abuse      *gh.AbuseRateLimitError
 		answer     *gh.ErrorResponse
@@ -108,6 +111,8 @@ func retryable(err error, now time.Time) error {
 			return retry(0)
 		}
 		return err
+	case errors.As(err, &replaced):
+		return retry(lagWait) // renamed a moment ago; the next look follows it
 	case errors.As(err, &foreign), errors.Is(err, errTooLarge):
 		return err
 	case transient(err):
@@ -126,8 +131,9 @@ func transient(err error) bool {
 	var (
 		network net.Error
 		call    *url.Error
+		noJSON  *json.SyntaxError // a proxy's page in place of an answer
 	)
-	return errors.As(err, &network) || errors.As(err, &call) ||
+	return errors.As(err, &network) || errors.As(err, &call) || errors.As(err, &noJSON) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

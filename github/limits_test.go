@@ -186,6 +186,7 @@ func TestTroubleOnTheWayIsTriedLater(t *testing.T) {
 		"connection":  {DropConnection: true},
 		"token, 500":  {PathPattern: "/app/**", Status: 500},
 		"token, drop": {PathPattern: "/app/**", DropConnection: true},
+		"a page":      {PathPattern: "/repos/**", Status: 200, Body: "<html>maintenance</html>"},
 		"half a body": {PathPattern: "/repos/**", Status: 200, Body: `{"number":`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,4 +233,59 @@ func TestStoppingIsNoReasonToGiveUp(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Answers to calls that were under way do not end a limit, and a stretch of
+// refusals is logged once however often it is prolonged.
+func TestCircuit(t *testing.T) {
+	t.Parallel()
+	log := &logBuffer{}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	c := &circuit{now: func() time.Time { return now }, log: textLogger(log), open: map[int64]*breach{}}
+	limit := &LimitError{Secondary: true, After: time.Minute, Message: "slow down"}
+	c.note(1, limit)
+	c.note(1, nil)
+	c.note(1, errors.New("something else"))
+	now = now.Add(45 * time.Second)
+	var got *LimitError
+	if err := c.check(1); !errors.As(err, &got) || got.After != 15*time.Second {
+		t.Errorf("during the wait: %v", err)
+	}
+	if err := c.check(2); err != nil {
+		t.Errorf("another installation: %v", err)
+	}
+	now = now.Add(15 * time.Second)
+	if err := c.check(1); err != nil {
+		t.Errorf("after the wait: %v", err)
+	}
+	c.note(1, limit)
+	if n := log.count("refuses this installation"); n != 1 {
+		t.Errorf("%d log lines of one stretch", n)
+	}
+	now = now.Add(time.Minute)
+	c.note(1, nil)
+	c.note(1, limit)
+	if n := log.count("refuses this installation"); n != 2 {
+		t.Errorf("%d log lines of two stretches", n)
+	}
+}
+
+// https://github.com/anthropics/claude-code-action/issues/1178
+func TestTokenIsRenewedBeforeItsHourIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		turn := w.turn("trn_1")
+		w.mustDeliver(w.items(turn, started)...)
+		time.Sleep(61 * time.Minute)
+		w.mustDeliver(w.items(turn, completed("Fine."))...)
+		for _, r := range w.Requests() {
+			if r.Status == http.StatusUnauthorized {
+				t.Errorf("%s %s was tried with a token that is over", r.Method, r.Path)
+			}
+		}
+		if n := w.count(http.MethodPost, "/access_tokens"); n != 2 {
+			t.Errorf("%d tokens", n)
+		}
+	})
 }

@@ -84,7 +84,8 @@ func (t target) wanted(pull evidence.PullRequest) error {
 		return &sessions.UnneededError{Reason: fmt.Sprintf("pull request %s is a draft; it is reviewed when it is marked ready for review", t.name())}
 	}
 	next := t.request
-	next.Head, next.Title, next.Base, next.UpdatedAt = pull.Head.SHA, oneLine(pull.Title), oneLine(pull.Base.Ref), pull.UpdatedAt
+	next.Head, next.Previous, next.UpdatedAt = pull.Head.SHA, t.Head, pull.UpdatedAt
+	next.Title, next.Base = oneLine(pull.Title), oneLine(pull.Base.Ref)
 	return &sessions.SupersededError{
 		Revision: state.Revision{ID: next.Head, Previous: t.Head, At: pull.UpdatedAt},
 		Request:  next.encode(),

@@ -105,7 +105,14 @@ func TestPrepareLooksAgainAtTheEnd(t *testing.T) {
 func TestPrepareWaitsForGitHubToCatchUp(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world, *request){
-		"head":  func(_ *world, r *request) { r.Head = headSHA },
+		"head": func(_ *world, r *request) { r.Head = headSHA },
+		// A push does not always move the time of change.
+		"head before the push": func(w *world, r *request) {
+			r.Previous, r.Head = r.Head, headSHA
+			pull, err := evidence.LivePull(w.t.Context(), w.mustRepository().client, "octo", "shop", w.pull.Number)
+			must(w.t, err)
+			r.UpdatedAt = pull.UpdatedAt
+		},
 		"draft": func(w *world, _ *request) { w.ConvertToDraft(repoName, w.pull.Number) },
 		"state": func(w *world, _ *request) { w.ClosePullRequest(repoName, w.pull.Number) },
 	} {

@@ -43,12 +43,9 @@ func mapPullRequest(d sessions.Delivery, self Self) (sessions.Intent, error) {
 			return ignore("pull_request.%s: %s is a draft; it is reviewed when it is marked ready for review", p.Action, r.name()), nil
 		}
 	}
-	revision := state.Revision{ID: r.Head, At: r.UpdatedAt}
+	revision := state.Revision{ID: r.Head, Previous: r.Previous, At: r.UpdatedAt}
 	if revision.At.IsZero() {
 		revision.At = d.ReceivedAt
-	}
-	if p.Action == "synchronize" && validSHA(p.Before) {
-		revision.Previous = p.Before
 	}
 	return sessions.Intent{
 		Action:  action,
@@ -62,9 +59,8 @@ func mapPullRequest(d sessions.Delivery, self Self) (sessions.Intent, error) {
 		Mode:      state.ModeChat,
 		Admission: sessions.AdmitPreempt,
 		Revision:  revision,
-		// These two come on a head that may have been looked at before, by a
-		// review that the closing or the draft cut short.
-		Force:   p.Action == "reopened" || p.Action == "ready_for_review",
+		// Reopening is how a person asks for a failed review again.
+		Force:   p.Action == "reopened",
 		Message: fmt.Sprintf("Review pull request %s at %s.", r.name(), r.Head),
 		Request: r.encode(),
 	}, nil
@@ -92,12 +88,17 @@ func (p payload) request() (request, error) {
 	case !validSHA(pull.Head.SHA):
 		return missing("pull_request.head.sha")
 	}
+	previous := ""
+	if p.Action == "synchronize" && validSHA(p.Before) {
+		previous = p.Before
+	}
 	return request{
 		Installation: p.Installation.ID,
 		Repository:   p.Repository.ID,
 		FullName:     p.Repository.FullName,
 		Number:       number,
 		Head:         pull.Head.SHA,
+		Previous:     previous,
 		Base:         oneLine(pull.Base.Ref),
 		Title:        oneLine(pull.Title),
 		UpdatedAt:    parseTime(pull.UpdatedAt),

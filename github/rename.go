@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	gh "github.com/google/go-github/v66/github"
 )
 
 // names follows a repository through renames and transfers. The id is what
@@ -67,8 +69,8 @@ func (t *repoTransport) resolve(ctx context.Context, former ...string) (string, 
 		return "", err
 	}
 	defer discard(resp)
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("GitHub answers %s for repository %d", resp.Status, t.id.repository)
+	if err := gh.CheckResponse(resp); err != nil {
+		return "", err
 	}
 	var found struct {
 		ID       int64  `json:"id"`

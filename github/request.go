@@ -16,8 +16,10 @@ type request struct {
 	FullName   string `json:"fullName"`
 	Number     int    `json:"number"`
 	Head       string `json:"head"`
-	Base       string `json:"base"`
-	Title      string `json:"title"`
+	// Previous is the head that this one replaced, where the event said so.
+	Previous string `json:"previous,omitempty"`
+	Base     string `json:"base"`
+	Title    string `json:"title"`
 	// UpdatedAt is when the pull request was in this state, at GitHub; zero if
 	// the event did not say.
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
