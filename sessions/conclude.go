@@ -69,7 +69,10 @@ func runFailure(r bridge.Result) string {
 // complete drafts a good end. An answer that cannot be handed to the channel is a failure.
 func (a *actor) complete(d *draft, t state.Turn, out outcome) {
 	model := cmp.Or(out.result.Model, a.e.model())
-	r := Report{Moment: MomentCompleted, Text: out.result.Text, Model: model, Duration: out.took}
+	r := Report{
+		Moment: MomentCompleted, Text: out.result.Text, Model: model,
+		Duration: cmp.Or(out.result.Duration, out.took),
+	}
 	if err := d.owe(t, r); err != nil {
 		a.logPanic(err)
 		a.fail(d, t, "the answer could not be handed over: "+err.Error())
