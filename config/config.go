@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -170,7 +171,7 @@ func build(v *values) (*Config, []error) {
 		port = p
 		c.Addr = net.JoinHostPort(host, port)
 	}
-	if _, portErr := net.LookupPort("tcp", port); err == nil && portErr != nil {
+	if _, portErr := strconv.ParseUint(port, 10, 16); err == nil && portErr != nil {
 		fail(EnvPort, "%q is not a port number", port)
 	}
 

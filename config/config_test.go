@@ -218,8 +218,8 @@ func TestRefusedSettingsAreNamed(t *testing.T) {
 
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load([]string{"GITHUB_APP_ID=42", "LIAISON_LOG_FORMAT=xml"}, writeFile(t, "modle: x\n"))
-	for _, want := range []string{config.EnvGitHubKey, config.EnvGitHubSecret, config.EnvLogFormat, `unknown key "modle"`} {
+	_, err := config.Load([]string{"GITHUB_APP_ID=42", "LIAISON_LOG_FORMAT=xml"}, writeFile(t, "modelname: x\n"))
+	for _, want := range []string{config.EnvGitHubKey, config.EnvGitHubSecret, config.EnvLogFormat, `unknown key "modelname"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}
@@ -241,7 +241,7 @@ func TestErrorsNeverQuoteASecret(t *testing.T) {
 func TestFileProblemsHaveTheirLine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, content, want string }{
-		{"unknown key", "addr: 127.0.0.1:1\nadress: x\n", `:2: unknown key "adress"`},
+		{"unknown key", "addr: 127.0.0.1:1\naddress: x\n", `:2: unknown key "address"`},
 		{"unknown key in a group", "limits:\n  turns: 3\n", `:2: unknown key "limits.turns"`},
 		{"a group that is a value", "limits: 3\n", ":1: limits must hold keys and values"},
 		{"a value that is a group", "model:\n  name: x\n", ":2: model must be a single value"},

@@ -4,6 +4,7 @@
 package manifests_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ func parseYAML(t *testing.T, path string, into any) {
 	if err := decoder.Decode(into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	if err := decoder.Decode(new(any)); err != io.EOF {
+	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
 		t.Fatalf("%s holds more than one document", path)
 	}
 }
