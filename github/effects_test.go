@@ -162,7 +162,7 @@ func FuzzWeigh(f *testing.F) {
 func TestCheckKeepsToItsLimits(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{maxCheckText - 1, maxCheckText, maxCheckText + 1, 83254} {
-		out := renderCheck(checkPayload{Title: strings.Repeat("t", n), Summary: strings.Repeat("é", n), Text: strings.Repeat("a b ", n/4+1)[:n]}, maxCheckText, "ses_01")
+		out := renderCheck(checkPayload{Title: strings.Repeat("t", n), Summary: strings.Repeat("é", n), Text: strings.Repeat("a", n)}, maxCheckText, "ses_01")
 		if runes(out.GetTitle()) > maxCheckTitle || runes(out.GetSummary()) > maxCheckText || runes(out.GetText()) > maxCheckText {
 			t.Errorf("%d characters: title %d, summary %d, text %d", n, runes(out.GetTitle()), runes(out.GetSummary()), runes(out.GetText()))
 		}
