@@ -92,7 +92,7 @@ func boltOptions(opts Options) *bolt.Options {
 	o := &bolt.Options{
 		Timeout:        opts.LockTimeout,
 		FreelistType:   bolt.FreelistMapType,
-		NoFreelistSync: true, // see docs/decisions/0001-bbolt-freelist.md
+		NoFreelistSync: true, // until listFreePages decides
 		MaxSize:        int(opts.MaxSize),
 	}
 	// Windows makes the file as large as the mapping, and 32 bits have no room for it.
@@ -149,7 +149,8 @@ func inspect(path string, own *owner, opts Options, verify bool) (_ uint64, err 
 	if err != nil {
 		return 0, err
 	}
-	if !meta.cleanlyClosed() || verify {
+	// Without the list bbolt will follow every page to find those that are free.
+	if !meta.listed() || meta.limit <= quickCheck || verify {
 		if err := checkPages(f, meta); err != nil {
 			return 0, err
 		}

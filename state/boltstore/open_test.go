@@ -309,3 +309,15 @@ func foreign(t *testing.T) []byte {
 	}
 	return raw
 }
+
+// copyTo makes a copy of a store between two commits: what kill -9 leaves.
+func copyTo(t testing.TB, from, to string) {
+	t.Helper()
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -28,6 +28,9 @@ const (
 	flagBucket = 0x01
 
 	noFreelist = ^uint64(0)
+	// quickCheck is how many pages are walked at each opening: 32 MiB of them
+	// take some tens of milliseconds.
+	quickCheck = 8192
 	// maxDepth is more levels than a file of any size has.
 	maxDepth = 64
 )
@@ -38,8 +41,8 @@ type boltMeta struct {
 	root, freelist, limit, txid uint64
 }
 
-// cleanlyClosed reports whether the list of free pages was written.
-func (m boltMeta) cleanlyClosed() bool { return m.freelist != noFreelist }
+// listed reports whether the list of free pages is in the file.
+func (m boltMeta) listed() bool { return m.freelist != noFreelist }
 
 // readMeta returns the newer meta page that is whole. It is safe while another
 // process writes: only one of the two can be torn.

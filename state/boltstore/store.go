@@ -109,7 +109,7 @@ func (s *Store) Close() error {
 	own, err := lockOwner(s.path)
 	errs = append(errs, err)
 	if s.failure.Load() == nil {
-		errs = append(errs, s.writeFreelist())
+		errs = append(errs, s.settle())
 	}
 	errs = append(errs, s.db.Close())
 	if own != nil {
@@ -121,17 +121,32 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// writeFreelist stores the list of free pages, which is left out of each commit,
-// so that the next opening need not search the file for them.
-func (s *Store) writeFreelist() error {
-	s.db.NoFreelistSync = false
-	return update(s.db, s.path, func(tx *bolt.Tx) error {
-		return s.flushLazy(&batch{store: s, reader: reader{tx: tx}})
+// settle leaves nothing to do for the next opening: it applies what was lazy
+// and lists the free pages, however many.
+func (s *Store) settle() error {
+	return protect(s.path, func() error {
+		s.db.NoFreelistSync = false
+		return s.db.Update(func(tx *bolt.Tx) error {
+			return s.flushLazy(&batch{store: s, reader: reader{tx: tx}})
+		})
 	})
+}
+
+// maxListed is up to how many free pages are listed in each commit: the list
+// then takes no more than 32 KiB.
+const maxListed = 4096
+
+// listFreePages decides whether the next commit lists the free pages. With the
+// list the next opening need not search for them; a long list makes each commit
+// slow. See docs/decisions/0001-bbolt-freelist.md.
+func listFreePages(db *bolt.DB) {
+	stats := db.Stats()
+	db.NoFreelistSync = stats.FreePageN+stats.PendingPageN > maxListed
 }
 
 // update runs one transaction besides those of the writer.
 func update(db *bolt.DB, path string, fn func(*bolt.Tx) error) error {
+	listFreePages(db)
 	return protect(path, func() error { return db.Update(fn) })
 }
 
@@ -161,8 +176,7 @@ func (s *Store) fail(cause error) error {
 		s.path, cause, state.ErrUnavailable)
 	if s.failure.CompareAndSwap(nil, &err) {
 		s.opts.Logger.Error("the state cannot be trusted any more; leave and start again", "file", s.path, "err", cause)
-		// The next opening checks the file; where even this cannot be written it
-		// still checks the structure, since the file was not closed cleanly.
+		// The next opening checks the whole file, if this much can still be written.
 		if f, ferr := os.OpenFile(suspectPath(s.path), os.O_CREATE|os.O_WRONLY, 0o600); ferr == nil {
 			_ = f.Close()
 		}

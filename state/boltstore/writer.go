@@ -169,6 +169,7 @@ func (s *Store) commit(b *batch) error {
 			return s.fail(err)
 		}
 	}
+	listFreePages(s.db)
 	before := b.tx.ID() - 1
 	if err := b.tx.Commit(); err != nil {
 		return s.commitFailed(err, before)
