@@ -68,7 +68,8 @@ bench: ## Run the benchmarks
 
 .PHONY: soak
 soak: ## Run what takes long: hundreds of kills, thousands of seeds, longer fuzzing
-	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 3h ./sessions/... ./state/... ./cmd/...
+	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 1h ./sessions -run TestSimulation -seeds 5000
+	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 2h ./state/... ./bridge/... ./cmd/...
 	@$(MAKE) fuzz FUZZTIME=2m
 
 .PHONY: tidy

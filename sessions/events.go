@@ -29,7 +29,8 @@ const (
 	EventTurnCompleted = "turn.completed"
 	// EventTurnFailed also records interruptions, with the error "turn interrupted".
 	EventTurnFailed = "turn.failed"
-	// EventStepStarted and EventStepCompleted are the bounds of one step of the model.
+	// EventStepStarted and EventStepCompleted are the bounds of one step: of the
+	// host, which prepares the evidence before the model runs, or of the model.
 	EventStepStarted   = "step.started"
 	EventStepCompleted = "step.completed"
 	// EventReasoningAppended and EventReasoningCompleted are the agent's reasoning.
@@ -85,6 +86,15 @@ type (
 	}
 	turnStarted struct {
 		Attempt int `json:"attempt"`
+	}
+	stepStarted struct {
+		Step string `json:"step"`
+	}
+	stepCompleted struct {
+		Step string `json:"step"`
+		// Note says what was done, and what was left out.
+		Note       string `json:"note,omitempty"`
+		DurationMS int64  `json:"durationMs"`
 	}
 	turnCompleted struct {
 		Result     string      `json:"result"`

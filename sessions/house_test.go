@@ -232,14 +232,19 @@ func (h *house) events(key string) []state.Event {
 	return out
 }
 
+// eventTypes leaves out the host's steps, which every turn has.
 func (h *house) eventTypes(key string) []string {
 	h.t.Helper()
 	var out []string
 	for _, ev := range h.events(key) {
-		out = append(out, ev.Type)
+		if !isStep(ev) {
+			out = append(out, ev.Type)
+		}
 	}
 	return out
 }
+
+func isStep(ev state.Event) bool { return ev.Type == EventStepStarted || ev.Type == EventStepCompleted }
 
 func (h *house) wantEvents(key string, want ...string) {
 	h.t.Helper()

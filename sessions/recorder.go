@@ -69,6 +69,24 @@ func (r *recorder) observe(ev bridge.Event) {
 	}
 }
 
+// stepEvidence names the step in which the host prepares what the agent will read.
+const stepEvidence = "evidence"
+
+// stepStarted records that a step of the host begins.
+func (r *recorder) stepStarted(step string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(EventStepStarted, stepStarted{Step: step})
+}
+
+// stepCompleted records that it succeeded. One that failed ends the turn, whose
+// own event says why.
+func (r *recorder) stepCompleted(step, note string, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(EventStepCompleted, stepCompleted{Step: step, Note: note, DurationMS: took.Milliseconds()})
+}
+
 // finish records what the run left open.
 func (r *recorder) finish() {
 	r.mu.Lock()

@@ -18,7 +18,7 @@ func (h *house) lines(key string) []string {
 	h.t.Helper()
 	var out []string
 	for _, ev := range h.events(key) {
-		if ev.Commit == 0 { // what the run brought
+		if ev.Commit == 0 && !isStep(ev) { // what the run brought
 			out = append(out, ev.Type+" "+string(ev.Data))
 		}
 	}
@@ -167,6 +167,29 @@ func TestNoSecretReachesTheRecord(t *testing.T) {
 		`action.result {"callId":"1","name":"read","result":"broken [redacted]"}`,
 		`subagent.called {"status":"running","text":"[redacted]"}`,
 	)
+}
+
+func TestEvidenceIsAStep(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.world.prepare = func(ctx context.Context, _ Turn, _ string) (Brief, error) {
+			select {
+			case <-time.After(1500 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			return Brief{Prompt: "review", Note: "4 files; key " + secret}, nil
+		}
+		h.send(push("a", "", 1))
+		h.wait(time.Hour)
+		var got []string
+		for _, ev := range h.events("k") {
+			if isStep(ev) {
+				got = append(got, ev.Type+" "+string(ev.Data))
+			}
+		}
+		wantLines(t, got,
+			`step.started {"step":"evidence"}`,
+			`step.completed {"step":"evidence","note":"4 files; key [redacted]","durationMs":1500}`)
+	})
 }
 
 func TestNothingIsRecordedAfterTheInterruption(t *testing.T) {

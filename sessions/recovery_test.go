@@ -152,7 +152,7 @@ func TestRecordIsMadeWholeAfterACrash(t *testing.T) {
 		h.wantEvents("k", "session.started", "message.received", "turn.queued", "turn.started",
 			"turn.queued", "turn.started", "turn.completed", "session.waiting")
 		for i, ev := range h.events("k") {
-			if ev.Index != int64(i) || ev.Commit == 0 {
+			if ev.Index != int64(i) || (ev.Commit == 0) != isStep(ev) {
 				t.Errorf("event %d is %+v", i, ev)
 			}
 		}

@@ -122,6 +122,7 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID st
 		return out
 	}
 	var brief Brief
+	rec.stepStarted(stepEvidence)
 	out.err = guard("Prepare of channel "+channel, e.redact, func() (err error) {
 		brief, err = c.Prepare(ctx, t, dir)
 		return err
@@ -130,7 +131,9 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID st
 		return out
 	}
 	out.prepared = true
-	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", e.redact(brief.Note))
+	note := e.redact(brief.Note)
+	rec.stepCompleted(stepEvidence, note, e.now().Sub(started))
+	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
 	request := RunRequest{
 		SessionID: t.SessionID, TurnID: t.ID, AgentID: agentID, Dir: dir,
 		Prompt: e.redact(brief.Prompt), Model: e.model(), Force: true,
