@@ -48,8 +48,26 @@ func (n *names) moved(now string, former ...string) {
 // in place of former. Where there is no such repository for the token, a new
 // token tells whether the installation has lost it.
 func (t *repoTransport) resolve(ctx context.Context, former ...string) (string, error) {
+	if err := t.app.circuit.check(t.id.installation); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	token := t.signer()
+	name, err := t.lookUp(ctx)
+	if notFound(err) {
+		t.drop(token)
+		name, err = t.lookUp(ctx)
+	}
+	if err != nil {
+		t.app.circuit.note(t.id.installation, err)
+		return "", err
+	}
+	t.names.moved(name, former...)
+	return name, nil
+}
+
+func (t *repoTransport) lookUp(ctx context.Context) (string, error) {
 	u := *t.app.root
 	u.Path += fmt.Sprintf("repositories/%d", t.id.repository)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -57,15 +75,8 @@ func (t *repoTransport) resolve(ctx context.Context, former ...string) (string, 
 		return "", err
 	}
 	req.Header.Set("Accept", "application/vnd.github+json")
-	token := t.signer()
 	resp, err := t.send(req, req.URL)
-	if err == nil && resp.StatusCode == http.StatusNotFound {
-		discard(resp)
-		t.drop(token)
-		resp, err = t.send(req, req.URL)
-	}
 	if err != nil {
-		t.app.circuit.note(t.id.installation, err)
 		return "", err
 	}
 	defer discard(resp)
@@ -82,7 +93,6 @@ func (t *repoTransport) resolve(ctx context.Context, former ...string) (string, 
 	if _, _, ok := splitName(found.FullName); !ok || found.ID != t.id.repository {
 		return "", fmt.Errorf("GitHub answers for repository %d with another one", t.id.repository)
 	}
-	t.names.moved(found.FullName, former...)
 	return found.FullName, nil
 }
 
