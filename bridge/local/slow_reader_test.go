@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,19 +11,45 @@ import (
 	"connectrpc.com/connect"
 
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+	"github.com/liaison-bot/liaison/gen/sdk/v1/sdkv1connect"
 )
+
+// narrow makes the bridge's clients receive through a small window, so that a
+// reader that does not read is felt: Linux would otherwise take tens of
+// megabytes for it.
+func narrow(t *testing.T, b *testBridge) {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return conn, conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	b.agents = sdkv1connect.NewSdkAgentServiceClient(&http.Client{Transport: bearer{token: testToken, next: transport}}, b.url,
+		connect.WithAcceptCompression("gzip", nil, nil)) // or the text would be a few bytes
+}
+
+// talking says text so often that no socket takes it all: Linux buffers 4 MiB
+// on the side that writes.
+func talking(text string) scripted {
+	return scripted{run: func(_ context.Context, _ task, emit func(event)) (answer, error) {
+		for range talkingTimes {
+			emit(said{Text: text})
+		}
+		return answer{Text: "done"}, nil
+	}}
+}
+
+const talkingTimes = 150
 
 // A reader that never reads must not hold the run up.
 func TestAReaderThatDoesNotReadHoldsNothingUp(t *testing.T) {
 	t.Parallel()
-	const fragments = 200
-	text := strings.Repeat("x", 64<<10) // together more than Linux buffers on both sides of a socket
-	b := startBridge(t, t.TempDir(), scripted{run: func(_ context.Context, _ task, emit func(event)) (answer, error) {
-		for range fragments {
-			emit(said{Text: text})
-		}
-		return answer{Text: "done"}, nil
-	}})
+	text := strings.Repeat("x", 64<<10)
+	b := startBridge(t, t.TempDir(), talking(text))
+	narrow(t, b)
 	s := b.send(b.createAgent(), "go")
 	if !s.Receive() {
 		t.Fatal(s.Err())
@@ -41,8 +68,8 @@ func TestAReaderThatDoesNotReadHoldsNothingUp(t *testing.T) {
 			count++
 		}
 	}
-	if count != fragments {
-		t.Errorf("the late reader got %d fragments, want %d", count, fragments)
+	if count != talkingTimes {
+		t.Errorf("the late reader got %d fragments, want %d", count, talkingTimes)
 	}
 }
 
@@ -50,14 +77,6 @@ func TestAReaderThatDoesNotReadHoldsNothingUp(t *testing.T) {
 // connection for ever.
 func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 	t.Parallel()
-	const fragments = 200
-	text := strings.Repeat("x", 64<<10)
-	talking := scripted{run: func(_ context.Context, _ task, emit func(event)) (answer, error) {
-		for range fragments {
-			emit(said{Text: text})
-		}
-		return answer{}, nil
-	}}
 	cut := make(chan struct{})
 	tellWhenCut := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +86,9 @@ func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 			}
 		})
 	}
-	b := startBridgeBehind(t, t.TempDir(), talking, tellWhenCut, func(o *serverOptions) { o.SlowReader = 50 * time.Millisecond })
+	b := startBridgeBehind(t, t.TempDir(), talking(strings.Repeat("x", 64<<10)), tellWhenCut,
+		func(o *serverOptions) { o.SlowReader = 50 * time.Millisecond })
+	narrow(t, b)
 	s := b.send(b.createAgent(), "go")
 	<-cut // without anything having been read
 	for s.Receive() {
