@@ -101,7 +101,7 @@ func BenchmarkAccept(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer db.Close() //nolint:errcheck // a benchmark
+			defer func() { _ = db.Close() }()
 			spread(b, callers, func(n uint64) error {
 				d := webhook(n)
 				return db.Update(func(tx *bolt.Tx) error {

@@ -30,7 +30,13 @@ type file struct {
 	f    *os.File
 	size int64 // of the whole lines
 	next int64 // index of the next event
+	// marks are where the latest appends began, for readers that follow.
+	marks [64]mark
+	last  int // of marks
 }
+
+// mark says at which offset the event with an index begins.
+type mark struct{ index, offset int64 }
 
 // open opens and repairs the file unless it is open. mu is held.
 func (f *file) open(create bool, log *slog.Logger) error {
@@ -50,7 +56,7 @@ func (f *file) open(create bool, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	f.f, f.size, f.next = opened, 0, 0
+	f.f, f.size, f.next, f.marks = opened, 0, 0, [64]mark{}
 	if created {
 		err = durable.SyncDir(dir)
 	} else {
@@ -68,6 +74,18 @@ func (f *file) forget() {
 	f.f = nil
 }
 
+// before returns the latest mark that is not behind index: at worst the
+// beginning, which the zero mark means. mu is held.
+func (f *file) before(index int64) mark {
+	var best mark
+	for _, m := range f.marks {
+		if m.index <= index && m.index > best.index {
+			best = m
+		}
+	}
+	return best
+}
+
 // write appends whole lines at once. mu is held.
 func (f *file) write(lines []byte, events int64, sync bool) error {
 	if len(lines) > 0 {
@@ -75,6 +93,8 @@ func (f *file) write(lines []byte, events int64, sync bool) error {
 			f.forget() // a part may have been written
 			return err
 		}
+		f.last = (f.last + 1) % len(f.marks)
+		f.marks[f.last] = mark{f.next, f.size}
 		f.size += int64(len(lines))
 		f.next += events
 	}

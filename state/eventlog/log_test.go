@@ -241,7 +241,7 @@ func TestALongRecordIsReopenedAndReadFromAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = open(t, dir, eventlog.Options{})
-	for from := int64(0); from < n; from++ {
+	for from := range int64(n) {
 		for e, err := range l.Read(t.Context(), "ses_1", from) {
 			if err != nil || e.Index != from || e.Type != fmt.Sprint("e", from) {
 				t.Fatalf("from %d: %s, %v", from, e.Type, err)

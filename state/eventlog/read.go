@@ -28,14 +28,11 @@ func (l *Log) Read(ctx context.Context, sessionID string, from int64) iter.Seq2[
 }
 
 func (l *Log) read(ctx context.Context, sessionID string, from int64, yield func(state.Event, error) bool) error {
-	f, next, err := l.reader(sessionID)
+	f, next, err := l.reader(sessionID, from)
 	if err != nil || f == nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	if from >= next {
-		return nil
-	}
+	defer func() { _ = f.Close() }() // nothing was written
 	start, err := offsetOf(f, from)
 	if err != nil {
 		return err
@@ -64,6 +61,7 @@ func (l *Log) read(ctx context.Context, sessionID string, from int64, yield func
 type record struct {
 	*os.File
 	size int64
+	near mark // at or before what will be read
 }
 
 func (r *record) section(from int64) io.Reader { return io.NewSectionReader(r, from, r.size-from) }
@@ -76,8 +74,8 @@ func (r *record) corrupt(index int64, cause error) error {
 }
 
 // reader opens the whole lines of a session and says how many there are. It
-// returns nil if there is no such session.
-func (l *Log) reader(sessionID string) (*record, int64, error) {
+// returns nil if there is none with an index of from or above.
+func (l *Log) reader(sessionID string, from int64) (*record, int64, error) {
 	f, err := l.take(sessionID)
 	if err != nil {
 		return nil, 0, err
@@ -85,9 +83,9 @@ func (l *Log) reader(sessionID string) (*record, int64, error) {
 	defer l.give(f)
 	f.mu.Lock()
 	err = f.open(false, l.opts.Logger)
-	size, next := f.size, f.next
+	size, next, near := f.size, f.next, f.before(from)
 	f.mu.Unlock()
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && from >= next {
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -97,28 +95,27 @@ func (l *Log) reader(sessionID string) (*record, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return &record{opened, size}, next, nil
+	return &record{opened, size, near}, next, nil
 }
 
 // offsetOf finds the line with an index that is there: indexes are dense and
 // ordered, so that half of what is left can be ruled out with each line read.
 func offsetOf(r *record, index int64) (int64, error) {
-	if index == 0 {
-		return 0, nil
+	if index == r.near.index {
+		return r.near.offset, nil
 	}
-	// The line begins in [low, high).
-	low, high := int64(0), r.size
+	// The line begins in [low, high), and a line begins at low.
+	low, high := r.near.offset, r.size
 	for high-low > searchStep {
 		middle := low + (high-low)/2
 		lines := newLines(r.section(middle))
 		skipped, err := lines.skip()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
 		at := middle + skipped
-		if errors.Is(err, io.EOF) || at >= high {
-			high = middle + 1
-			break
+		if errors.Is(err, io.EOF) || err == nil && at >= high {
+			break // a long line: it is the last of these
+		}
+		if err != nil {
+			return 0, err
 		}
 		line, err := lines.next()
 		if err != nil {
@@ -133,14 +130,14 @@ func offsetOf(r *record, index int64) (int64, error) {
 		case h.Index < index:
 			low = at
 		default:
-			high = middle + 1 // lines after the middle are too far
+			high = middle + 1 // the line may have begun before the middle
 		}
 	}
 	return scanTo(r, low, index)
 }
 
 // searchStep is what is read line by line in the end.
-const searchStep = 16 << 10
+const searchStep = 32 << 10
 
 // scanTo looks for the line with an index from an offset at which a line begins.
 func scanTo(r *record, at, index int64) (int64, error) {
@@ -218,11 +215,11 @@ func (l *Log) HasCommit(ctx context.Context, sessionID string, commit uint64, ty
 }
 
 func (l *Log) hasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error) {
-	f, _, err := l.reader(sessionID)
+	f, _, err := l.reader(sessionID, 0)
 	if err != nil || f == nil || commit == 0 {
 		return false, err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer func() { _ = f.Close() }() // nothing was written
 	earlier := 0
 	for line, err := range backwards(f, f.size) {
 		if err == nil {

@@ -40,7 +40,7 @@ func reopen(open OpenAt) func(testing.TB, state.Store, string) state.Store {
 }
 
 func crash(open OpenAt) func(testing.TB, state.Store, string) state.Store {
-	return func(t testing.TB, s state.Store, path string) state.Store {
+	return func(t testing.TB, _ state.Store, path string) state.Store {
 		t.Helper()
 		return open(t, copyFile(t, path))
 	}

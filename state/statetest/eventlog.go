@@ -93,11 +93,11 @@ func RunEventLog(t *testing.T, open OpenEventLog) {
 
 	t.Run("commits are found, also among many, and only theirs", func(t *testing.T) {
 		l := open(t)
-		add(t, l, "ses_1", committed("ses_1", "turn.queued", 3), committed("ses_1", "turn.started", 5))
+		add(t, l, "ses_1", committed("turn.queued", 3), committed("turn.started", 5))
 		for range 500 {
 			add(t, l, "ses_1", event("ses_1", "message.delta"))
 		}
-		add(t, l, "ses_1", committed("ses_1", "turn.completed", 9), committed("ses_1", "turn.queued", 8))
+		add(t, l, "ses_1", committed("turn.completed", 9), committed("turn.queued", 8))
 		for _, tc := range []struct {
 			commit uint64
 			typ    string
@@ -212,8 +212,8 @@ func event(sessionID, typ string) state.Event {
 	return state.Event{Type: typ, SessionID: sessionID, At: at(0), Data: json.RawMessage(`{"n":1}`)}
 }
 
-func committed(sessionID, typ string, commit uint64) state.Event {
-	e := event(sessionID, typ)
+func committed(typ string, commit uint64) state.Event {
+	e := event("ses_1", typ)
 	e.Commit = commit
 	return e
 }

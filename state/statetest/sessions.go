@@ -169,8 +169,8 @@ func runSessions(t *testing.T, open Open) {
 }
 
 func runTurns(t *testing.T, open Open) {
-	started := func(s state.Store, id, sessionID string) state.Turn {
-		next := turn(id, sessionID)
+	started := func(s state.Store, id string) state.Turn {
+		next := turn(id, "ses_1")
 		next.Status, next.Epoch, next.Attempts = state.TurnRunning, s.Epoch(), 1
 		return next
 	}
@@ -209,7 +209,7 @@ func runTurns(t *testing.T, open Open) {
 	t.Run("a running turn of another epoch is fenced", func(t *testing.T) {
 		s := open(t)
 		commit(t, s, state.Change{Sessions: []state.Session{session("ses_1")}, Turns: []state.Turn{turn("trn_1", "ses_1")}})
-		next := started(s, "trn_1", "ses_1")
+		next := started(s, "trn_1")
 		next.Version = 1
 		next.Epoch--
 		_, err := s.Commit(t.Context(), state.Change{Turns: []state.Turn{next}})
@@ -224,14 +224,14 @@ func runTurns(t *testing.T, open Open) {
 
 	t.Run("one turn of a session runs at a time", func(t *testing.T) {
 		s := open(t)
-		commit(t, s, state.Change{Sessions: []state.Session{session("ses_1")}, Turns: []state.Turn{started(s, "trn_1", "ses_1")}})
-		_, err := s.Commit(t.Context(), state.Change{Turns: []state.Turn{started(s, "trn_2", "ses_1")}})
+		commit(t, s, state.Change{Sessions: []state.Session{session("ses_1")}, Turns: []state.Turn{started(s, "trn_1")}})
+		_, err := s.Commit(t.Context(), state.Change{Turns: []state.Turn{started(s, "trn_2")}})
 		wantErr(t, err, state.ErrConflict, "starting a second one")
-		stopped := started(s, "trn_1", "ses_1")
+		stopped := started(s, "trn_1")
 		stopped.Version, stopped.Status = 1, state.TurnInterrupted
 		// The new one may come first in the change.
-		commit(t, s, state.Change{Turns: []state.Turn{started(s, "trn_2", "ses_1"), stopped}})
-		_, err = s.Commit(t.Context(), state.Change{Turns: []state.Turn{started(s, "trn_3", "ses_1")}})
+		commit(t, s, state.Change{Turns: []state.Turn{started(s, "trn_2"), stopped}})
+		_, err = s.Commit(t.Context(), state.Change{Turns: []state.Turn{started(s, "trn_3")}})
 		wantErr(t, err, state.ErrConflict, "starting a third one")
 	})
 

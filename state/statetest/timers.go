@@ -58,6 +58,9 @@ func runTimers(t *testing.T, open Open) {
 		}
 		got := must(s.DueTimers(t.Context(), at(20), 9))(t)
 		wantJSON(t, got, []state.Timer{timer("t", at(20))}, "at its new time")
+		commit(t, s, state.Change{Timers: []state.Timer{timer("t", at(5))}})
+		got = must(s.DueTimers(t.Context(), at(20), 9))(t)
+		wantJSON(t, got, []state.Timer{timer("t", at(5))}, "after it was set without cancelling")
 	})
 
 	t.Run("wakes come with decisions and stay until done", func(t *testing.T) {
