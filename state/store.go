@@ -44,8 +44,9 @@ type Committer interface {
 	// with every commit. A change whose only content is Confirm may be made
 	// durable lazily.
 	//
-	// Errors, in the order in which they are looked for: [ErrInvalid] (the
-	// change can never be applied), [*FactClaimedError], [ErrFenced] (a turn of
+	// Errors: [ErrInvalid] (the change can never be applied, as for a turn that
+	// has ended), [*FactClaimedError], which wins over those that follow, since
+	// nothing is left to be decided, [ErrFenced] (a turn of
 	// an earlier epoch), [ErrConflict] (a version, a key, a second running turn
 	// of a session, a delivery or an outbox item that is settled already) and
 	// [ErrNotFound] (it names a row that is not there). [ErrUnavailable] comes
