@@ -3,8 +3,10 @@ package github
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 )
 
 const note = "*cut*"
@@ -12,7 +14,7 @@ const note = "*cut*"
 // follows reports whether a paragraph after body is a paragraph of its own.
 func follows(body string) bool {
 	src := []byte(body + "\n\nthe end")
-	last, ok := parseMarkdown(src).LastChild().(*ast.Paragraph)
+	last, ok := gfm().Parse(text.NewReader(src)).LastChild().(*ast.Paragraph)
 	return ok && string(last.Lines().Value(src)) == "the end"
 }
 
@@ -126,6 +128,47 @@ func TestFenceIsLongerThanAnyInside(t *testing.T) {
 		span := code("@mona " + inside + " @lisa")
 		if neutralise(span) != span {
 			t.Errorf("a run of %d marks escapes the span: %q", runs, span)
+		}
+	}
+}
+
+// Work that grows with the square of a text's length would stop a delivery
+// for minutes, and with it the worker. The bound is far above what is needed.
+func TestHostileTextCostsLittle(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"@a", "/@a", "1. ", "> 1. ", ">", "- > ", "[a](", "![a]([b]("} {
+		src := strings.Repeat(unit, 2*maxComment/len(unit))
+		done := make(chan string, 1)
+		go func() {
+			_, review := weigh(src)
+			done <- fit(review, maxComment, note)
+		}()
+		select {
+		case got := <-done:
+			if runes(got) > maxComment {
+				t.Errorf("%q: %d characters", unit, runes(got))
+			}
+			if !follows(got) {
+				t.Errorf("%q: swallows what follows", unit)
+			}
+			if m := live(t, got); m != "" {
+				t.Errorf("%q: %q is live", unit, m)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q: not done after 10 s", unit)
+		}
+	}
+}
+
+func TestTooDeepNestingIsShownAsText(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("1. ", maxNesting+1) + "@mona\n\n```"
+	if got := dress(deep); !strings.HasPrefix(got, "````text\n") || !follows(got) {
+		t.Errorf("got %q", got)
+	}
+	for _, ordinary := range []string{strings.Repeat("[a](b)", maxChained), strings.Repeat("-", 200), strings.Repeat("> ", 20) + "a", strings.Repeat("*", 200)} {
+		if got := dress(ordinary); got != ordinary {
+			t.Errorf("%q became %q", ordinary, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -19,8 +20,37 @@ var gfm = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 })
 
+// What no review has, and what costs the parser work that grows with the square
+// of the text's length.
+const (
+	// maxNesting is how many lists and quotations a line may open.
+	maxNesting = 50
+	// maxChained is how many links may stand in one word.
+	maxChained = 50
+)
+
+// parseMarkdown returns an empty document for a text that would cost too much:
+// nothing in it counts as code, and its end as nothing that is known.
 func parseMarkdown(src []byte) ast.Node {
+	if costly(src) {
+		return ast.NewDocument()
+	}
 	return gfm().Parse(text.NewReader(src))
+}
+
+// nesting is the beginning of a line that opens too many lists and quotations.
+var nesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])[ \t])){` + strconv.Itoa(maxNesting+1) + `}`)
+
+func costly(src []byte) bool {
+	if nesting.Match(src) {
+		return true
+	}
+	for word := range bytes.FieldsSeq(src) {
+		if bytes.Count(word, []byte("](")) > maxChained {
+			return true
+		}
+	}
+	return false
 }
 
 // span is a range of bytes, the end excluded.

@@ -51,6 +51,7 @@ func liveSpots(src string, l layout) []int {
 	safe := protected(src, l)
 	var spots []int
 	s := scanner{src: src, safe: safe}
+	word := urlWord{src: src}
 	boundary := true // no letter or digit before
 	for pos := 0; pos < len(src); {
 		if skip, ok := within(safe, pos); ok {
@@ -60,7 +61,7 @@ func liveSpots(src string, l layout) []int {
 		r, end := s.at(pos)
 		next, afterNext := s.at(end)
 		switch {
-		case r == '@' && isWord(next) && (boundary || afterURL(src[:pos])),
+		case r == '@' && isWord(next) && (boundary || word.before(pos)),
 			r == '#' && (isDigit(next) || pos > 0 && src[pos-1] == '&' && (next == 'x' || next == 'X')):
 			spots = append(spots, end)
 		case (r == 'g' || r == 'G') && boundary && (next == 'h' || next == 'H'):
@@ -85,11 +86,27 @@ func liveSpots(src string, l layout) []int {
 	return slices.Compact(spots)
 }
 
-// afterURL reports whether before ends in something like a URL. Renderers
+// urlWord knows whether the word so far is something like a URL. Renderers
 // differ in where a link ends; behind one, a letter is no part of an address.
-func afterURL(before string) bool {
-	word := before[strings.LastIndexAny(before, " \t\n<>()")+1:]
-	return strings.ContainsAny(word, ":/") || strings.Contains(strings.ToLower(word), "www.")
+type urlWord struct {
+	src string
+	pos int
+	url bool
+}
+
+// before reports on the word that ends at pos, which must not decrease.
+func (w *urlWord) before(pos int) bool {
+	for ; w.pos < pos; w.pos++ {
+		switch w.src[w.pos] {
+		case ' ', '\t', '\n', '<', '>', '(', ')':
+			w.url = false
+		case ':', '/':
+			w.url = true
+		case '.':
+			w.url = w.url || strings.EqualFold(w.src[max(0, w.pos-3):w.pos], "www")
+		}
+	}
+	return w.url
 }
 
 // closingURL is a closing keyword before the URL of an issue, which GitHub
