@@ -21,9 +21,6 @@ const (
 	// firstRead is what is allocated for a body on the word of Content-Length
 	// alone; a longer one has to arrive before it takes more memory.
 	firstRead = 256 << 10
-	// bodyTimeout bounds reading one body, so that a slow sender cannot hold a
-	// connection for ever.
-	bodyTimeout = 30 * time.Second
 	// storeTimeout bounds storing it: GitHub waits for 10 s in all, and an honest
 	// 503 is better than its timeout.
 	storeTimeout = 9 * time.Second
@@ -140,8 +137,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > maxGitHubBody {
 		return tooLarge()
 	}
-	// Connections that cannot have deadlines (in tests) are read without one.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	limited := http.MaxBytesReader(w, r.Body, maxGitHubBody)
 	body := make([]byte, 0, min(max(r.ContentLength+1, 4<<10), firstRead))
 	for {

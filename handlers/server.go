@@ -43,7 +43,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is nothing at this path")
 	})
-	return recoverer(o.Logger, mux)
+	return recoverer(o.Logger, hurry(mux))
 }
 
 // Limits on connections. GitHub gives up after 10 s
@@ -51,13 +51,33 @@ func New(o Options) http.Handler {
 // whoever takes much longer to send a request is not a platform.
 const (
 	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
+	// bodyTimeout bounds reading one body, also one that is refused unread: the
+	// server reads on for a while before it gives up a connection.
+	bodyTimeout = 30 * time.Second
+	// replyTimeout bounds a request with its answer: a client that reads nothing
+	// would hold its connection for ever.
+	replyTimeout   = bodyTimeout + storeTimeout + 10*time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
 )
 
-// NewServer returns a server for h with limits against slow clients. Routes
-// that read a body bound that themselves; there is no write timeout for all,
-// because event streams stay open.
+// hurry bounds the time that a client may take. The deadlines are set per
+// request and not for the server, so that a route which streams can lift them.
+func hurry(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Connections that cannot have deadlines (in tests) go without them.
+		conn := http.NewResponseController(w)
+		now := time.Now()
+		_ = conn.SetWriteDeadline(now.Add(replyTimeout))
+		if r.ContentLength != 0 {
+			_ = conn.SetReadDeadline(now.Add(bodyTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// NewServer returns a server for h with limits against slow clients; what a
+// handler of [New] takes is bounded there.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
