@@ -24,7 +24,7 @@ func decodeEvent(m *sdkv1.SdkMessage) Event {
 	}
 	switch kind {
 	case "system":
-		e.Payload = System{Subtype: f.text("subtype"), Model: f.text("model"), Tools: f.texts("tools")}
+		e.Payload = System{Subtype: f.text("subtype"), Model: f.modelID(), Tools: f.texts("tools")}
 	case "user":
 		text, _ := f.object("message").content()
 		e.Payload = User{Text: text}
@@ -88,6 +88,14 @@ type object map[string]*structpb.Value
 func fields(s *structpb.Struct) object { return s.GetFields() }
 
 func (o object) text(key string) string { return o[key].GetStringValue() }
+
+// modelID reads the model's id, which comes as a string or as a selection with parameters.
+func (o object) modelID() string {
+	if id := o.text("model"); id != "" {
+		return id
+	}
+	return o.object("model").text("id")
+}
 
 func (o object) truth(key string) bool { return o[key].GetBoolValue() }
 

@@ -27,6 +27,7 @@ func TestDecodeEvent(t *testing.T) {
 		{"request", "request", map[string]any{"request_id": "q"}, Request{RequestID: "q"}},
 		{"status of a later version", "status", map[string]any{"status": "PONDERING"}, Status{Status: RunUnknown}},
 		{"usage beyond a double", "usage", map[string]any{"usage": map[string]any{"inputTokens": 1e300, "outputTokens": math.Inf(1), "totalTokens": 5}}, Tokens{Usage: Usage{TotalTokens: 5}}},
+		{"model as a selection", "system", map[string]any{"subtype": "init", "model": map[string]any{"id": "m-1", "params": []any{}}}, System{Subtype: "init", Model: "m-1"}},
 		{"empty", "tool_call", nil, ToolCall{}},
 		{"unknown", "hologram", map[string]any{"x": 1}, Unknown{Type: "hologram"}},
 	}
