@@ -54,6 +54,10 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 		return answer{}, err
 	}
 	text := report.Markdown()
+	if !report.NoEvidence {
+		text = fmt.Sprintf("%s\n\n<!-- liaison:findings errors=%d warnings=%d -->\n", strings.TrimRight(text, "\n"),
+			report.Count(reviewer.SeverityError), report.Count(reviewer.SeverityWarning))
+	}
 	for _, fragment := range fragments(text, fragmentBytes) {
 		emit(said{Text: fragment})
 	}
