@@ -96,11 +96,11 @@ func (a *actor) unwanted(in Intent) (string, error) {
 	switch {
 	case in.Action == ActionRun && a.sess.Mode == state.ModeTask:
 		return "the session is a task and takes no follow-up", nil
-	case in.Force || in.Revision.ID == "" || known.ID == "":
+	case in.Revision.ID == "" || known.ID == "":
 		return "", nil
 	case overtaken(in.Revision, known):
 		return fmt.Sprintf("about %s, which is older than %s", short(in.Revision.ID), short(known.ID)), nil
-	case in.Action != ActionRun || in.Revision.ID != known.ID:
+	case in.Force || in.Action != ActionRun || in.Revision.ID != known.ID:
 		return "", nil
 	}
 	// The revision is known. It is done with unless every turn about it was

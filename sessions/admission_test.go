@@ -197,7 +197,7 @@ func TestOldRevisionsChangeNothing(t *testing.T) {
 		"the same":              {push("a", "", 1), push("a", "", 2), state.DeliveryIgnored, "a is completed already, as turn trn_"},
 		"an old close":          {push("b", "a", 2), request{Do: "archive", Key: "k", Rev: "b", At: 1}, state.DeliveryIgnored, "older"},
 		"the same, by force":    {push("a", "", 1), request{Key: "k", Rev: "a", At: 1, Force: true}, state.DeliveryDone, "queued as"},
-		"older, by force":       {push("b", "a", 2), request{Key: "k", Rev: "a", At: 1, Force: true}, state.DeliveryDone, "queued as"},
+		"older, by force":       {push("b", "a", 2), request{Key: "k", Rev: "a", At: 1, Force: true}, state.DeliveryIgnored, "about a, which is older than b"},
 		"forced back":           {push("b", "a", 1), push("a", "b", 2), state.DeliveryDone, "queued as"},
 		"in doubt":              {push("a", "", 1), push("b", "", 1), state.DeliveryDone, "queued as"},
 	} {
@@ -211,9 +211,6 @@ func TestOldRevisionsChangeNothing(t *testing.T) {
 				h.wantDelivery(id, c.status, c.decision)
 				if c.status == state.DeliveryIgnored && h.session("k").Revision.ID != before.ID {
 					t.Errorf("revision moved from %v to %v", before, h.session("k").Revision)
-				}
-				if name == "older, by force" && h.session("k").Revision.ID != "b" {
-					t.Error("a forced old revision became the newest one")
 				}
 			})
 		})

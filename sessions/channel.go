@@ -89,7 +89,8 @@ type Intent struct {
 	// intent with an older one than the session's, or with the same one under
 	// ActionRun, changes nothing.
 	Revision state.Revision
-	// Force runs even when the session's revision is this one already, as after a re-run.
+	// Force runs even when the session's revision is this one already, as after a
+	// re-run. An older one changes nothing all the same.
 	Force bool
 	// Message is what is asked, in plain text.
 	Message string
