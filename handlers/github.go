@@ -103,6 +103,10 @@ func (h *githubWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Body:       body,
 		ReceivedAt: h.now(),
 	})
+	if errors.Is(err, state.ErrInvalid) {
+		fail(w, http.StatusBadRequest, "invalid_headers", "X-GitHub-Delivery is not an id that can be kept")
+		return
+	}
 	if err != nil {
 		h.log.Error("delivery could not be stored", "delivery", id, "event", event, "error", err)
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))

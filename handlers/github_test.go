@@ -302,6 +302,15 @@ func TestStoreThatCannotTakeItIsA503(t *testing.T) {
 	}
 }
 
+func TestIDThatTheStoreCannotKeepIsA400(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.inbox.err = fmt.Errorf("accept: id: %w", state.ErrInvalid)
+	if w := s.post(delivery([]byte(`{}`))); w.Code != http.StatusBadRequest {
+		t.Errorf("got %d: %s", w.Code, w.Body)
+	}
+}
+
 func TestUnknownEventsAndPingAreAccepted(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

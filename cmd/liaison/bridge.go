@@ -86,9 +86,10 @@ func chooseBridge(cfg *config.Config) (bridgeChoice, error) {
 		Reason: config.EnvBridgeBin + " is not set",
 		options: bridge.Options{
 			Executable: self,
-			Args:       []string{"bridge", "serve"},
-			StateRoot:  root,
-			APIKey:     placeholderKey,
+			// Where the system cannot tie a child's life to its parent's, ours watches for itself.
+			Args:      []string{"bridge", "serve", "--exit-with-parent"},
+			StateRoot: root,
+			APIKey:    placeholderKey,
 		},
 	}
 	if cfg.Bridge.CursorAPIKey != "" {
