@@ -2,6 +2,8 @@ package config
 
 import (
 	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -220,6 +222,12 @@ func build(v *values) (*Config, []error) {
 	c.secrets = append(c.secrets, v.secrets...)
 	if github != nil {
 		c.secrets = append(c.secrets, github.WebhookSecrets...)
+		// A key that came as a file or as base64 is not to be shown as PEM either.
+		if key := github.PrivateKey; key != nil {
+			c.secrets = append(c.secrets, string(pem.EncodeToMemory(&pem.Block{
+				Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key),
+			})))
+		}
 	}
 	return c, problems
 }

@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/redact"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -282,6 +283,30 @@ func TestSecretsAreKnownToTheRedactor(t *testing.T) {
 	for _, want := range []string{"BEGIN RSA PRIVATE KEY", "first-secret", "second-secret", "cursor-key-1234", "openai-key-1234", "operator-token-1234"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not registered", want)
+		}
+	}
+}
+
+func TestLinesOfTheKeyAreMaskedHoweverItCame(t *testing.T) {
+	t.Parallel()
+	key := pkcs1(t)
+	path := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Split(key, "\n")[3]
+	for name, setting := range map[string]string{
+		"as it is":    "GITHUB_PRIVATE_KEY=" + key,
+		"on one line": "GITHUB_PRIVATE_KEY=" + strings.ReplaceAll(key, "\n", `\n`),
+		"base64":      "GITHUB_PRIVATE_KEY=" + base64.StdEncoding.EncodeToString([]byte(key)),
+		"a file":      "GITHUB_PRIVATE_KEY_PATH=" + path,
+	} {
+		c, err := config.Load([]string{"GITHUB_APP_ID=42", "GITHUB_WEBHOOK_SECRET=first-secret", setting}, noFile(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := redact.New(c.Secrets()...).String("leaked: " + line); got != "leaked: "+redact.Mask {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -3,9 +3,12 @@ package redact
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 )
@@ -72,12 +75,17 @@ func forms(secret string) []string {
 	all := []string{
 		secret,
 		base64.StdEncoding.EncodeToString([]byte(secret)),
+		base64.RawStdEncoding.EncodeToString([]byte(secret)),
+		base64.URLEncoding.EncodeToString([]byte(secret)),
 		base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		hex.EncodeToString([]byte(secret)),
 		url.QueryEscape(secret),
 		url.PathEscape(secret),
+		html.EscapeString(secret),
+		inQuotes(strconv.Quote(secret)), // also JSON, where its HTML is not escaped
 	}
 	if quoted, err := json.Marshal(secret); err == nil {
-		all = append(all, strings.Trim(string(quoted), `"`))
+		all = append(all, inQuotes(string(quoted)))
 	}
 	// A key of several lines is a secret line by line, too: a log that splits
 	// lines must not show it.
@@ -88,6 +96,9 @@ func forms(secret string) []string {
 	}
 	return all
 }
+
+// inQuotes is what stands between a literal's quotes.
+func inQuotes(literal string) string { return literal[1 : len(literal)-1] }
 
 // String returns s with every secret masked.
 func (r *Redactor) String(s string) string {

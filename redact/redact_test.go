@@ -3,6 +3,7 @@ package redact_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,15 +65,21 @@ func TestHarmlessTextIsLeftAlone(t *testing.T) {
 
 func TestRegisteredSecrets(t *testing.T) {
 	t.Parallel()
-	const secret = `p@ss "word"/with\odd+chars`
+	const secret = `p@ss "word"/with\odd+<chars>`
 	r := redact.New(secret, "dev", "  padded-value\n", "key line one that is long enough to matter\nrest")
 	for name, text := range map[string]string{
-		"plain":        "a " + secret + " b",
-		"JSON":         `{"s":"p@ss \"word\"/with\\odd+chars"}`,
-		"base64":       base64.StdEncoding.EncodeToString([]byte(secret)),
-		"query":        "x=p%40ss+%22word%22%2Fwith%5Codd%2Bchars",
-		"trimmed":      "padded-value",
-		"a key's line": "key line one that is long enough to matter",
+		"plain":              "a " + secret + " b",
+		"JSON":               `{"s":"p@ss \"word\"/with\\odd+\u003cchars\u003e"}`,
+		"JSON for people":    `{"s":"p@ss \"word\"/with\\odd+<chars>"}`,
+		"a Go literal":       fmt.Sprintf("%q", secret),
+		"HTML":               `p@ss &#34;word&#34;/with\odd+&lt;chars&gt;`,
+		"base64":             base64.StdEncoding.EncodeToString([]byte(secret)),
+		"base64, no padding": base64.RawStdEncoding.EncodeToString([]byte(secret)),
+		"base64 for URLs":    base64.URLEncoding.EncodeToString([]byte(secret)),
+		"hex":                hex.EncodeToString([]byte(secret)),
+		"query":              "x=p%40ss+%22word%22%2Fwith%5Codd%2B%3Cchars%3E",
+		"trimmed":            "padded-value",
+		"a key's line":       "key line one that is long enough to matter",
 	} {
 		got := r.String(text)
 		if !strings.Contains(got, redact.Mask) || strings.Contains(got, "word") || strings.Contains(got, "padded") || strings.Contains(got, "line one") {
