@@ -116,8 +116,11 @@ func by(model string, took time.Duration) string {
 	if model != "" {
 		b.WriteString(" by " + code(ellipsis(model, 80)))
 	}
-	if took > 0 {
+	switch {
+	case took >= time.Second:
 		b.WriteString(" in " + took.Round(time.Second/10).String())
+	case took > 0:
+		b.WriteString(" in less than a second")
 	}
 	return b.String()
 }
