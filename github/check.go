@@ -7,6 +7,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -163,7 +164,9 @@ func (w *writer) createCheck(ctx context.Context, p checkPayload) (int64, error)
 			opts.Status, opts.Conclusion = gh.String("completed"), gh.String(p.Conclusion)
 		}
 		run, _, err := w.repo.client.Checks.CreateCheckRun(ctx, owner, repo, opts)
-		id = run.GetID()
+		if id = run.GetID(); err == nil && id <= 0 {
+			err = evidence.ErrNoAnswer
+		}
 		return err
 	})
 	if err != nil {
@@ -175,12 +178,15 @@ func (w *writer) createCheck(ctx context.Context, p checkPayload) (int64, error)
 func (w *writer) updateCheck(ctx context.Context, id int64, p checkPayload) error {
 	owner, repo := w.names()
 	err := shrinking(maxCheckText, func(limit int) error {
-		_, _, err := w.repo.client.Checks.UpdateCheckRun(ctx, owner, repo, id, gh.UpdateCheckRunOptions{
+		run, _, err := w.repo.client.Checks.UpdateCheckRun(ctx, owner, repo, id, gh.UpdateCheckRunOptions{
 			Name:       checkName,
 			Status:     gh.String("completed"),
 			Conclusion: gh.String(p.Conclusion),
 			Output:     w.checkOutput(p, limit),
 		})
+		if err == nil && run.GetID() != id {
+			err = evidence.ErrNoAnswer
+		}
 		return err
 	})
 	if err != nil {

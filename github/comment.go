@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -119,6 +120,9 @@ func (w *writer) writeComment(ctx context.Context, id int64, p commentPayload) (
 			return err
 		}
 		_, err = w.repo.client.Do(ctx, req, &written)
+		if err == nil && written.ID <= 0 {
+			err = evidence.ErrNoAnswer
+		}
 		return err
 	})
 	if err != nil {

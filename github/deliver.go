@@ -52,7 +52,7 @@ type writer struct {
 
 func (c *Channel) writer(item sessions.Item, payload any, r *request) (*writer, error) {
 	if err := json.Unmarshal(item.Payload, payload); err != nil {
-		return nil, fmt.Errorf("read the payload: %w", err)
+		return nil, unreadable("payload", err)
 	}
 	t, err := c.app.target(*r)
 	if err != nil {

@@ -338,10 +338,12 @@ func TestUnreadableItemIsAnError(t *testing.T) {
 	for name, item := range map[string]sessions.Item{
 		"kind":    {Kind: "merge", Payload: []byte(`{}`)},
 		"payload": {Kind: kindCheck, Payload: []byte(`[]`)},
+		"no JSON": {Kind: kindCheck, Payload: []byte(`{`)},
 		"request": {Kind: kindComment, Payload: []byte(`{"request":{"installation":0}}`)},
 	} {
-		if _, err := w.channel.Deliver(t.Context(), item); err == nil {
-			t.Errorf("%s: no error", name)
+		var retry *sessions.RetryError
+		if _, err := w.channel.Deliver(t.Context(), item); err == nil || errors.As(err, &retry) {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	if n := len(w.Requests()); n != 0 {

@@ -87,6 +87,7 @@ func retryable(err error, now time.Time) error {
 		replaced   *evidence.RepositoryError
 		quota      *gh.RateLimitError
 		abuse      *gh.AbuseRateLimitError
+		later      *gh.AcceptedError
 		answer     *gh.ErrorResponse
 	)
 	retry := func(after time.Duration) error { return &sessions.RetryError{After: after, Err: err} }
@@ -106,6 +107,8 @@ func retryable(err error, now time.Time) error {
 		return retry(max(time.Second, quota.Rate.Reset.Sub(now)))
 	case errors.As(err, &abuse):
 		return retry(max(unknownWait, abuse.GetRetryAfter()))
+	case errors.As(err, &later):
+		return retry(0)
 	case errors.As(err, &answer):
 		if temporary(answer.Response.StatusCode) {
 			return retry(0)
@@ -121,8 +124,10 @@ func retryable(err error, now time.Time) error {
 	return err
 }
 
+// temporary reports whether a status that is no answer may be another one next
+// time. Those below 400 are such as "not modified", for which nobody asked.
 func temporary(status int) bool {
-	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusConflict
+	return status >= 500 || status < 400 || status == http.StatusRequestTimeout || status == http.StatusConflict
 }
 
 // transient reports whether err comes from the way to GitHub, or from our own
@@ -132,8 +137,10 @@ func transient(err error) bool {
 		network net.Error
 		call    *url.Error
 		noJSON  *json.SyntaxError // a proxy's page in place of an answer
+		other   *json.UnmarshalTypeError
 	)
-	return errors.As(err, &network) || errors.As(err, &call) || errors.As(err, &noJSON) ||
+	return errors.As(err, &network) || errors.As(err, &call) || errors.As(err, &noJSON) || errors.As(err, &other) ||
+		errors.Is(err, evidence.ErrNoAnswer) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

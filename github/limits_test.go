@@ -188,6 +188,15 @@ func TestTroubleOnTheWayIsTriedLater(t *testing.T) {
 		"token, drop": {PathPattern: "/app/**", DropConnection: true},
 		"a page":      {PathPattern: "/repos/**", Status: 200, Body: "<html>maintenance</html>"},
 		"half a body": {PathPattern: "/repos/**", Status: 200, Body: `{"number":`},
+		// Answers that say that all is well and are not what was asked for.
+		"error as 200": {PathPattern: "/repos/**", Status: 200, Body: `{"message":"Server Error"}`},
+		"null":         {PathPattern: "/repos/**", Status: 200, Body: `null`},
+		"nothing":      {PathPattern: "/repos/**", Status: 200},
+		"a list":       {PathPattern: "/repos/**", Status: 200, Body: `[]`},
+		"other types":  {PathPattern: "/repos/**", Status: 200, Body: `{"number":"7"}`},
+		"202":          {PathPattern: "/repos/**", Status: 202, Body: `{}`},
+		"204":          {PathPattern: "/repos/**", Status: 204},
+		"304":          {PathPattern: "/repos/**", Status: 304},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,6 +209,45 @@ func TestTroubleOnTheWayIsTriedLater(t *testing.T) {
 			}
 			w.mustDeliver(start)
 		})
+	}
+}
+
+// A write whose answer does not name what was written may have done nothing.
+func TestWriteThatWasNotAnsweredIsLookedUp(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"empty": `{}`, "null": `null`, "a list": `[]`, "an error": `{"message":"Server Error"}`} {
+		for path, method := range map[string]string{
+			"/repos/*/*/check-runs":        http.MethodPost,
+			"/repos/*/*/check-runs/*":      http.MethodPatch,
+			"/repos/*/*/issues/*/comments": http.MethodPost,
+			"/repos/*/*/issues/comments/*": http.MethodPatch,
+		} {
+			t.Run(name+" "+method+path, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				if path == "/repos/*/*/issues/comments/*" {
+					w.review("trn_0", "An earlier review.")
+				}
+				w.Fail(sim.Fault{Method: method, PathPattern: path, Status: 200, Body: body})
+				turn := w.turn("trn_1")
+				retried := 0
+				for _, item := range append(w.items(turn, started), w.items(turn, completed("A later review."))...) {
+					if _, err := w.deliver(item); err != nil {
+						wantRetry(t, err)
+						retried++
+						item.Attempts++
+						w.mustDeliver(item)
+					}
+				}
+				checks, comments := w.checks(), w.comments()
+				if last := checks[len(checks)-1]; retried != 1 || last.Status != "completed" {
+					t.Errorf("tried again %d times, check %+v", retried, last)
+				}
+				if len(comments) != 1 || !strings.Contains(comments[0].Body, "A later review.") {
+					t.Errorf("comments %+v", comments)
+				}
+			})
+		}
 	}
 }
 

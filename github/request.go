@@ -28,9 +28,15 @@ type request struct {
 func parseRequest(raw json.RawMessage) (request, error) {
 	var r request
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return r, fmt.Errorf("read the turn's request: %w", err)
+		return r, unreadable("turn's request", err)
 	}
 	return r, r.check()
+}
+
+// unreadable hides the cause of what was stored in a form that is not ours:
+// the same cause in an answer of GitHub's would be worth another try.
+func unreadable(what string, err error) error {
+	return errors.New("read the " + what + ": " + err.Error())
 }
 
 // check refuses what could not have come from mapping, before it gets near a URL.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,6 +72,10 @@ func actor(u *github.User) Actor {
 	return Actor{Login: u.GetLogin(), ID: u.GetID(), Type: u.GetType()}
 }
 
+// ErrNoAnswer is returned for an answer that says it is one and is not: GitHub
+// and what stands before it do that in times of trouble.
+var ErrNoAnswer = errors.New("GitHub's answer is not what was asked for")
+
 // LivePull reads a pull request as it is now. Errors of the client can be found
 // in the chain with errors.As.
 func LivePull(ctx context.Context, client *github.Client, owner, repo string, number int) (PullRequest, error) {
@@ -93,7 +98,7 @@ func (f *fetcher) pull(ctx context.Context) (PullRequest, error) {
 	p := facts(pr)
 	// Everything is pinned to these two; they also go into paths of the API.
 	if !isWord(p.Head.SHA) || !isWord(p.Base.SHA) {
-		return PullRequest{}, fmt.Errorf("%s: GitHub's answer lacks the SHA of head or base", op)
+		return PullRequest{}, fmt.Errorf("%s: %w: it lacks the SHA of head or base", op, ErrNoAnswer)
 	}
 	return p, nil
 }
