@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -169,12 +169,13 @@ func build(v *values) (*Config, []error) {
 	if err != nil {
 		fail(EnvAddr, "%q is not host:port, such as 127.0.0.1:8080", c.Addr)
 	}
+	portFrom := EnvAddr
 	if p := text(EnvPort); p != "" {
-		port = p
+		port, portFrom = p, EnvPort
 		c.Addr = net.JoinHostPort(host, port)
 	}
 	if _, portErr := strconv.ParseUint(port, 10, 16); err == nil && portErr != nil {
-		fail(EnvPort, "%q is not a port number", port)
+		fail(portFrom, "%q is not a port number from 0 to 65535", port)
 	}
 
 	if c.StateDir, err = filepath.Abs(text(EnvStateDir)); err != nil {
@@ -186,8 +187,11 @@ func build(v *values) (*Config, []error) {
 		}
 	}
 	if s, ok := v.get(EnvAPIToken); ok {
-		if c.APIToken = s; len(s) < minTokenLength {
+		switch c.APIToken = s; {
+		case len(s) < minTokenLength:
 			fail(EnvAPIToken, "must have at least %d characters; remove it to admit loopback callers only", minTokenLength)
+		case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
+			fail(EnvAPIToken, "has characters that no Authorization header can carry; use letters, digits and punctuation without spaces")
 		}
 	}
 	c.Model = text(EnvModel)
@@ -210,10 +214,13 @@ func build(v *values) (*Config, []error) {
 		OpenAIAPIKey:     text(EnvOpenAIAPIKey),
 	}
 	if bin := c.Bridge.VendorExecutable; bin != "" {
-		if info, err := os.Stat(bin); err != nil {
-			fail(EnvBridgeBin, "%v", err)
-		} else if info.IsDir() {
-			fail(EnvBridgeBin, "%s is a directory, not the bridge's executable", bin)
+		if c.Bridge.VendorExecutable, err = findExecutable(bin); err != nil {
+			fail(EnvBridgeBin, "%v; name the bridge's executable, or unset it to run Liaison's own bridge", err)
+		}
+	}
+	if s := c.Bridge.OpenAIBaseURL; s != "" {
+		if _, err := parseHTTPURL(s); err != nil {
+			fail(EnvOpenAIBaseURL, "%v", err)
 		}
 	}
 	github, more := buildGitHub(v, text)
@@ -230,6 +237,16 @@ func build(v *values) (*Config, []error) {
 		}
 	}
 	return c, problems
+}
+
+// findExecutable finds a program as a shell would, and returns its absolute
+// path, so that it is the same one wherever it is started from.
+func findExecutable(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 // minTokenLength keeps an operator from guarding the API with a word that can

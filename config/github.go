@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -38,7 +39,7 @@ func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
 		fail(EnvGitHubKey, "is set but empty")
 	case keySet:
 		if g.PrivateKey, err = ParsePrivateKey(key); err != nil {
-			fail(EnvGitHubKey, "%v", err)
+			fail(EnvGitHubKey, "%v; a file is named in %s", err, EnvGitHubKeyPath)
 		}
 	case pathSet && path != "":
 		if g.PrivateKey, err = readPrivateKey(path); err != nil {
@@ -63,6 +64,8 @@ func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
 
 	if g.APIURL, err = parseHTTPURL(text(EnvGitHubAPIURL)); err != nil {
 		fail(EnvGitHubAPIURL, "%v", err)
+	} else if g.APIURL.Scheme == "http" && !loopback(g.APIURL.Hostname()) {
+		fail(EnvGitHubAPIURL, "would send the App's tokens unencrypted; use https")
 	} else if !strings.HasSuffix(g.APIURL.Path, "/") {
 		g.APIURL.Path += "/"
 	}
@@ -127,6 +130,12 @@ func parseHTTPURL(s string) (*url.URL, error) {
 		return nil, errors.New("must be a plain URL, without credentials, query or fragment")
 	}
 	return u, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 func parseCount(s string) (int, error) {
