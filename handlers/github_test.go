@@ -381,6 +381,17 @@ func TestNoRouteWithoutSecrets(t *testing.T) {
 	}
 }
 
+func TestWhatIsReadIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(*handlers.Options) {})
+	for _, path := range []string{"/healthz", "/readyz", "/v1/info"} {
+		w := s.post(httptest.NewRequest(http.MethodPost, path, nil))
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d, allowed %q", path, w.Code, w.Header().Get("Allow"))
+		}
+	}
+}
+
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var calls int

@@ -29,15 +29,23 @@ type Options struct {
 // New returns the handler of the public listener.
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", healthz)
-	mux.Handle("GET /readyz", &readiness{check: o.Check, now: o.Now})
-	mux.Handle("GET /v1/info", operatorOnly(o.APIToken, infoHandler(o.Info)))
+	get := func(path string, h http.Handler) {
+		mux.Handle("GET "+path, h)
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", "GET, HEAD")
+			fail(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path is read with GET")
+		})
+	}
+	get("/healthz", http.HandlerFunc(healthz))
+	get("/readyz", &readiness{check: o.Check, now: o.Now})
+	get("/v1/info", operatorOnly(o.APIToken, infoHandler(o.Info)))
 	if len(o.GitHubSecrets) > 0 {
 		mux.Handle("/webhooks/github", &githubWebhook{
 			inbox:   o.Inbox,
 			secrets: newHMACSecrets(o.GitHubSecrets),
 			now:     o.Now,
 			log:     o.Logger,
+			large:   make(chan struct{}, maxLarge),
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
