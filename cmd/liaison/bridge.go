@@ -21,7 +21,7 @@ func newBridge(environ []string, stderr io.Writer) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(&cobra.Command{
+	run := &cobra.Command{
 		Use:   "serve [flags of the bridge]",
 		Short: "Run Liaison's own bridge, as liaison-bridge does",
 		// The flags are the vendor's; the bridge reads them itself.
@@ -33,7 +33,11 @@ func newBridge(environ []string, stderr io.Writer) *cobra.Command {
 			}
 			return nil
 		},
+	}
+	run.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		_ = local.Main(c.Context(), []string{"--help"}, lookup(environ), stderr, buildVersion())
 	})
+	c.AddCommand(run)
 	return c
 }
 

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,8 +32,9 @@ func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Long: `Watch a signed webhook become a reviewed pull request.
 
 A GitHub simulator and the service, with its bridge as a child process, run on
-loopback in a temporary directory. Nothing of your environment is used, and
-nothing leaves this machine. Each step is verified on the simulator's side.`,
+loopback in a temporary directory. Of your environment only LIAISON_LOG_LEVEL
+is used, and nothing leaves this machine. Each step is verified on the
+simulator's side.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			logs := io.Discard
@@ -57,9 +60,15 @@ const (
 
 // demo plays the main job against the service.
 func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writer) (err error) {
+	// A reader that goes away is noticed below, and everything is cleaned up;
+	// by default the signal would end the process at once.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+
 	dir, err := os.MkdirTemp("", "liaison-demo-")
 	if err != nil {
-		return err
+		return fmt.Errorf("the demo needs a temporary directory (TMPDIR names where): %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
@@ -75,18 +84,19 @@ func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writ
 	}
 	defer func() { err = errors.Join(err, hub.Close()) }()
 
-	show := &screen{w: stdout}
+	show := &screen{w: stdout, lost: abandon}
 	show.step("A GitHub on %s, and Liaison %s beside it", apiURL, buildVersion())
 	cfg, err := demoConfig(environ, dir, apiURL, key, secret)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	secrets := redact.New(cfg.Secrets()...)
 	s, err := newService(ctx, cfg, secrets, newLogger(logs, "text", cfg.LogLevel, secrets))
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
+	// The service outlives ctx, so that it is always stopped in the same way.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.run(running) }()
 	defer func() {
@@ -102,15 +112,23 @@ func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writ
 		show:    show,
 		printed: map[string]int{},
 	}
-	if err := play.run(ctx); err != nil {
+	err = play.run(ctx)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.Canceled):
+		return errors.New("stopped before every step was verified")
+	case cause != nil:
+		return cause
+	case err != nil:
 		return fmt.Errorf("the demo failed: %w", err)
 	}
 	show.step("Verified on the simulator's side: one check for each commit, one comment, updated in place")
-	if once {
-		return nil
+	if !once {
+		show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
+		<-ctx.Done()
 	}
-	show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
-	<-ctx.Done()
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
 	return nil
 }
 

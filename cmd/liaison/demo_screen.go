@@ -14,22 +14,30 @@ import (
 // screen writes the demo's story. What comes from the platforms is made safe
 // for a terminal.
 type screen struct {
-	w     io.Writer
+	w io.Writer
+	// lost is told when the story can no longer be written.
+	lost  func(error)
 	steps int
 }
 
 func (s *screen) step(format string, args ...any) {
 	s.steps++
-	fmt.Fprintf(s.w, "\n%d. %s\n", s.steps, printable(fmt.Sprintf(format, args...)))
+	s.print("\n%d. %s\n", s.steps, printable(fmt.Sprintf(format, args...)))
 }
 
 func (s *screen) line(format string, args ...any) {
-	fmt.Fprintf(s.w, "   %s\n", printable(fmt.Sprintf(format, args...)))
+	s.print("   %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
 func (s *screen) quote(text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(s.w, "   │ %s\n", printable(strings.TrimRight(line, "\r\n")))
+		s.print("   │ %s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+func (s *screen) print(format string, args ...any) {
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
+		s.lost(fmt.Errorf("the demo could not be shown to the end: %w", err))
 	}
 }
 

@@ -25,7 +25,7 @@ func (i *information) snapshot() any {
 	type channel struct {
 		On    bool  `json:"on"`
 		AppID int64 `json:"appId,omitempty"`
-		Check check `json:"check"`
+		Check check `json:"check,omitzero"`
 	}
 	type bridgeInfo struct {
 		bridgeChoice

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,12 +32,13 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return 0
 	}
 	status := 1
-	if e, ok := err.(exitStatus); ok { //nolint:errorlint // only ever returned as it is
-		status, err = e.status, e.cause
+	if e, ok := errors.AsType[exitStatus](err); ok {
+		status = e.status
+		if e.cause == nil {
+			return status
+		}
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "liaison: %v\n", err)
-	}
+	fmt.Fprintf(stderr, "liaison: %v\n", err)
 	return status
 }
 
@@ -53,6 +55,8 @@ func (e exitStatus) Error() string {
 	}
 	return e.cause.Error()
 }
+
+func (e exitStatus) Unwrap() error { return e.cause }
 
 // unusable marks an error in what the operator gave us.
 func unusable(err error) error { return exitStatus{status: 2, cause: err} }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ posts a check and a review.
   liaison demo          watch the main job on simulated platforms, no account needed
   liaison serve         run the service
   liaison help config   every setting`,
+		Version:       buildVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          usage(cobra.NoArgs),
@@ -33,6 +35,8 @@ posts a check and a review.
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.SetVersionTemplate(versionLine())
+	root.SetHelpCommand(newHelp(root))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return unusable(fmt.Errorf("%w\nRun \"%s --help\" for its flags", err, c.CommandPath()))
 	})
@@ -67,8 +71,29 @@ func newVersion(stdout io.Writer) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(stdout, "liaison %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(stdout, versionLine())
 			return err
+		},
+	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("liaison %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// newHelp replaces the library's help command, which answers a topic that does
+// not exist with the help of the program and status 0.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unusable(fmt.Errorf("there is no help about %q\nRun \"liaison --help\" for what there is", strings.Join(args, " ")))
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
@@ -57,11 +58,11 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		}
 	}()
 
-	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
-		return nil, fmt.Errorf("%s: %w", config.EnvStateDir, err)
+	if err := prepareStateDir(cfg.StateDir); err != nil {
+		return nil, unusable(fmt.Errorf("%s: %w", config.EnvStateDir, err))
 	}
 	if s.store, err = boltstore.Open(filepath.Join(cfg.StateDir, "liaison.db"), boltstore.Options{Logger: log}); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", config.EnvStateDir, err)
 	}
 	if s.events, err = eventlog.Open(cfg.StateDir, eventlog.Options{Logger: log}); err != nil {
 		return nil, err
@@ -132,9 +133,39 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Logger:        log,
 	}), log)
 	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {
-		return nil, fmt.Errorf("%s: %w", config.EnvAddr, err)
+		err = fmt.Errorf("%s: %w", config.EnvAddr, err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			// The other process may be our predecessor: starting again can help.
+			return nil, fmt.Errorf("%w; stop what listens there, or choose another port with %s or %s", err, config.EnvAddr, config.EnvPort)
+		}
+		return nil, unusable(err)
 	}
 	return s, nil
+}
+
+// prepareStateDir makes the directory and proves that it can be written, so
+// that a wrong owner or a read-only mount is found now and not by the first
+// turn. A full disk is let through: the store answers for it, and recovers.
+func prepareStateDir(dir string) error {
+	for _, part := range []string{"", "bridge", "sessions"} {
+		part = filepath.Join(dir, part)
+		err := os.MkdirAll(part, 0o700)
+		if err == nil {
+			err = probeWrite(part)
+		}
+		if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+			return fmt.Errorf("%w; it must be a directory that this user can write", err)
+		}
+	}
+	return nil
+}
+
+func probeWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".probe-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // run starts the parts, waits until ctx ends or one of them fails, and stops
@@ -197,5 +228,7 @@ func (s *service) close() {
 			s.log.Error("store", "error", err)
 		}
 	}
-	s.log.Info("stopped")
+	if s.listener != nil {
+		s.log.Info("stopped")
+	}
 }
