@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,11 @@ const (
 	// firstRead is what is allocated for a body on the word of Content-Length
 	// alone; a longer one has to arrive before it takes more memory.
 	firstRead = 256 << 10
+	// maxLarge is how many bodies longer than firstRead are held at a time:
+	// anybody can send them, and they take memory before they are verified.
+	maxLarge = 8
+	// largeWait is how long a large body waits for its turn; GitHub waits for 10 s.
+	largeWait = 5 * time.Second
 	// storeTimeout bounds storing it: GitHub waits for 10 s in all, and an honest
 	// 503 is better than its timeout.
 	storeTimeout = 9 * time.Second
@@ -47,6 +53,8 @@ type githubWebhook struct {
 	secrets *hmacSecrets
 	now     func() time.Time
 	log     *slog.Logger
+	// large has a place for each large body that is held.
+	large chan struct{}
 }
 
 func (h *githubWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,10 +85,11 @@ func (h *githubWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	body, ok := readBody(w, r)
-	if !ok {
+	body, done := h.readBody(w, r)
+	if done == nil {
 		return
 	}
+	defer done()
 	used := h.secrets.match(signature, body)
 	if used < 0 {
 		h.refuse(r, event, id, len(body), "wrong signature")
@@ -132,33 +141,59 @@ func (h *githubWebhook) refuse(r *http.Request, event, id string, length int, wh
 	h.log.Warn("webhook refused", "reason", why, "delivery", id, "event", event, "bytes", length, "remote", host)
 }
 
-// readBody reads a body within the limits, or answers and returns false.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	tooLarge := func() ([]byte, bool) {
+// readBody reads a body within the limits; done gives its place to the next.
+// When it returns no done it has answered.
+func (h *githubWebhook) readBody(w http.ResponseWriter, r *http.Request) (body []byte, done func()) {
+	tooLarge := func() ([]byte, func()) {
 		fail(w, http.StatusRequestEntityTooLarge, "too_large", "the body is larger than any that GitHub sends")
-		return nil, false
+		return nil, nil
 	}
 	if r.ContentLength > maxGitHubBody {
 		return tooLarge()
 	}
 	limited := http.MaxBytesReader(w, r.Body, maxGitHubBody)
-	body := make([]byte, 0, min(max(r.ContentLength+1, 4<<10), firstRead))
+	body = make([]byte, 0, min(max(r.ContentLength+1, 4<<10), firstRead))
+	large, leave := false, func() {}
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		if errors.Is(err, io.EOF) {
-			return body, true
+			return body, leave
 		}
 		if err != nil {
+			leave()
 			if _, over := errors.AsType[*http.MaxBytesError](err); over {
 				return tooLarge()
 			}
 			fail(w, http.StatusBadRequest, "incomplete_body", "the body did not arrive whole")
-			return nil, false
+			return nil, nil
 		}
-		if len(body) == cap(body) {
+		if len(body) < cap(body) {
+			continue
+		}
+		if large || len(body) < firstRead {
 			body = append(body, 0)[:len(body)]
+			continue
 		}
+		if large, leave = true, h.enter(r.Context()); leave == nil {
+			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+			fail(w, http.StatusServiceUnavailable, "busy", "too many large deliveries at once; send it again")
+			return nil, nil
+		}
+		body = slices.Grow(body, int(max(r.ContentLength+1-int64(len(body)), firstRead)))
+	}
+}
+
+// enter waits for a place for a large body, and returns what gives it back, or
+// nil when there is none in time.
+func (h *githubWebhook) enter(ctx context.Context) (leave func()) {
+	ctx, cancel := context.WithTimeout(ctx, largeWait)
+	defer cancel()
+	select {
+	case h.large <- struct{}{}:
+		return func() { <-h.large }
+	case <-ctx.Done():
+		return nil
 	}
 }
 
