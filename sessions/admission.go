@@ -13,10 +13,18 @@ import (
 // calls settled once nothing more will happen to it in this process.
 func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
 	defer settled()
-	err := a.decide(func(dr *draft) error { return a.consider(dr, d, in) })
+	var decided []state.DeliveryUpdate
+	err := a.decide(func(dr *draft) error {
+		err := a.consider(dr, d, in)
+		decided = dr.change.Deliveries
+		return err
+	})
 	var claimed *state.FactClaimedError
 	switch {
 	case err == nil:
+		for _, u := range decided {
+			a.e.noteDelivery(d, u)
+		}
 		a.schedule()
 	case errors.As(err, &claimed):
 		a.e.settleDelivery(d, state.DeliveryIgnored, "duplicate of "+claimed.By)

@@ -81,6 +81,28 @@ func TestDeliveriesThatStartNothing(t *testing.T) {
 	}
 }
 
+// At night the log answers why nothing happened on a pull request.
+func TestTheLogSaysWhatBecameOfEachDelivery(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.sendAs("new", push("b", "a", 2))
+		h.settle()
+		h.sendAs("old", push("a", "", 1))
+		h.sendAs("draft", request{Do: "ignore"})
+		h.sendAs("broken", request{Do: "error"})
+		h.settle()
+		for _, want := range []string{
+			`msg="delivery taken up" delivery=test:new event=e reason="queued as turn`,
+			`msg="delivery ignored" delivery=test:old event=e reason="about a, which is older than b`,
+			`msg="delivery ignored" delivery=test:draft event=e reason=draft`,
+			`msg="delivery given up" delivery=test:broken event=e reason=`,
+		} {
+			if strings.Count(h.logs.String(), want) != 1 {
+				t.Errorf("not once in the log: %s\n%s", want, h.logs)
+			}
+		}
+	})
+}
+
 func TestDeadDeliveryRunsWhenItIsDeliveredAgain(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.sendAs("x", request{Do: "error"})

@@ -250,17 +250,30 @@ func storable(in Intent) error {
 
 // settleDelivery records a decision that concerns the delivery alone.
 func (e *Engine) settleDelivery(del state.StoredDelivery, status state.DeliveryStatus, decision string) {
-	decision = clip(e.redact(decision), maxReasonText)
-	_, err := e.commit(e.actors.ctx, state.Change{Deliveries: []state.DeliveryUpdate{{
-		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: decision,
-	}}})
-	switch {
-	case err != nil:
+	u := state.DeliveryUpdate{
+		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: clip(e.redact(decision), maxReasonText),
+	}
+	if _, err := e.commit(e.actors.ctx, state.Change{Deliveries: []state.DeliveryUpdate{u}}); err != nil {
 		e.logger.Error("delivery not settled; it will be decided again at the next start",
 			"delivery", ref(del), "error", err)
-	case status == state.DeliveryDead:
-		e.logger.Warn("delivery given up", "delivery", ref(del), "reason", decision)
+		return
+	}
+	e.noteDelivery(del, u)
+}
+
+// noteDelivery logs what was decided about a delivery, and why: one line for
+// each, at a level that is shown, since it answers why nothing happened.
+func (e *Engine) noteDelivery(del state.StoredDelivery, u state.DeliveryUpdate) {
+	log := e.logger.With("delivery", ref(del), "event", del.Event, "reason", u.Decision)
+	if u.SessionID != "" {
+		log = log.With("session", u.SessionID)
+	}
+	switch u.Status {
+	case state.DeliveryDead:
+		log.Warn("delivery given up")
+	case state.DeliveryIgnored:
+		log.Info("delivery ignored")
 	default:
-		e.logger.Debug("delivery ignored", "delivery", ref(del), "reason", decision)
+		log.Info("delivery taken up")
 	}
 }
