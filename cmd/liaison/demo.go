@@ -37,11 +37,15 @@ is used, and nothing leaves this machine. Each step is verified on the
 simulator's side.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			logs := io.Discard
 			if verbose {
-				logs = stderr
+				return demo(c.Context(), environ, once, stdout, stderr)
 			}
-			return demo(c.Context(), environ, once, stdout, logs)
+			var logs lastLines
+			err := demo(c.Context(), environ, once, stdout, &logs)
+			if err != nil && c.Context().Err() == nil {
+				logs.writeTo(stderr)
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&once, "once", false, "leave when every step is verified, with status 0 only then")

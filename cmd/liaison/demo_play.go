@@ -123,7 +123,7 @@ func (p *play) wait(ctx context.Context, what string, cond func() bool) error {
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("waited %s for %s in vain; run with --verbose to see the service's log", demoStep, what)
+				return fmt.Errorf("waited %s for %s in vain; --verbose shows the service's whole log", demoStep, what)
 			}
 			return ctx.Err()
 		case <-changed:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // screen writes the demo's story. What comes from the platforms is made safe
@@ -106,5 +107,36 @@ func (p *play) event(line []byte) {
 		for _, a := range e.Data.Actions {
 			p.show.line("agent calls %s %s", a.Name, a.Args)
 		}
+	}
+}
+
+// lastLines keeps the last lines of a log, for the case that something goes wrong.
+type lastLines struct {
+	mu    sync.Mutex
+	lines [][]byte
+}
+
+// Write takes one entry, as log handlers write them.
+func (l *lastLines) Write(entry []byte) (int, error) {
+	const kept = 5
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == kept {
+		l.lines = l.lines[1:]
+	}
+	l.lines = append(l.lines, bytes.Clone(entry))
+	return len(entry), nil
+}
+
+func (l *lastLines) writeTo(w io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nThe last lines of the service's log:")
+	for _, line := range l.lines {
+		// A terminal that went away is nobody to tell.
+		_, _ = w.Write(line)
 	}
 }
