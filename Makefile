@@ -9,7 +9,7 @@ TOOL     = $(GO) tool -modfile=tools/go.mod
 
 # The race detector needs a C compiler. "make test" works without one and says so;
 # RACE=required fails instead.
-CC_FOUND := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo yes)
+CC_FOUND := $(shell command -v "$$($(GO) env CC 2>/dev/null)" >/dev/null 2>&1 && echo yes)
 ifeq ($(CC_FOUND),yes)
 TEST_FLAGS = -race
 RACE_NOTE  = with the race detector
@@ -35,11 +35,13 @@ test: ## Run the tests (with the race detector where there is a C compiler)
 ifeq ($(RACE)$(CC_FOUND),required)
 	@echo "make test: RACE=required, but there is no C compiler" >&2; exit 1
 endif
+	@command -v $(GO) >/dev/null || { echo "$(GO) was not found; Go 1.26 or newer is needed: https://go.dev/dl/" >&2; exit 1; }
 	@echo "running the tests $(RACE_NOTE)"
 	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -timeout 15m ./...
 
 .PHONY: build
 build: ## Build bin/liaison and bin/liaison-bridge, static and stamped with the version
+	@command -v $(GO) >/dev/null || { echo "$(GO) was not found; Go 1.26 or newer is needed: https://go.dev/dl/" >&2; exit 1; }
 	@mkdir -p $(BIN)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/liaison ./cmd/liaison-bridge
 
