@@ -44,6 +44,8 @@ type PausedError struct {
 	Reason string
 	// After is when it is worth looking again.
 	After time.Duration
+	// gone is set when there is no such installation any more.
+	gone bool
 }
 
 // Error implements error.
@@ -91,6 +93,10 @@ func retryable(err error, now time.Time) error {
 		answer     *gh.ErrorResponse
 	)
 	retry := func(after time.Duration) error { return &sessions.RetryError{After: after, Err: err} }
+	// GitHub is closed to all that we want of it.
+	outwait := func(after time.Duration) error {
+		return &sessions.RetryError{After: after, Uncounted: true, Err: err}
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -99,14 +105,14 @@ func retryable(err error, now time.Time) error {
 	case errors.As(err, &paused):
 		return &sessions.RetryError{After: paused.After, Paused: true, Err: err}
 	case errors.As(err, &limit):
-		return retry(limit.After)
+		return outwait(limit.After)
 	case errors.As(err, &auth):
-		return retry(auth.After)
+		return outwait(auth.After)
 	case errors.As(err, &quota):
 		// go-github refuses by itself once an answer said that nothing is left.
-		return retry(max(time.Second, quota.Rate.Reset.Sub(now)))
+		return outwait(max(time.Second, quota.Rate.Reset.Sub(now)))
 	case errors.As(err, &abuse):
-		return retry(max(unknownWait, abuse.GetRetryAfter()))
+		return outwait(max(unknownWait, abuse.GetRetryAfter()))
 	case errors.As(err, &later):
 		return retry(0)
 	case errors.As(err, &answer):
@@ -118,10 +124,20 @@ func retryable(err error, now time.Time) error {
 		return retry(lagWait) // renamed a moment ago; the next look follows it
 	case errors.As(err, &foreign), errors.Is(err, errTooLarge):
 		return err
+	case unreachable(err):
+		return outwait(0)
 	case transient(err):
 		return retry(0)
 	}
 	return err
+}
+
+// unreachable reports whether no connection to GitHub came about, as without a
+// network or a name server. A call that was cut off is not meant: it may be
+// this one call that cannot be answered.
+func unreachable(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && (network.Op == "dial" || network.Op == "proxyconnect")
 }
 
 // temporary reports whether a status that is no answer may be another one next

@@ -103,7 +103,7 @@ func TestLimitsBecomeWaits(t *testing.T) {
 				begun := time.Now()
 				_, err := w.deliver(start)
 				retry := wantRetry(t, err)
-				if retry.Paused || tt.after != 0 && retry.After != tt.after || retry.After < time.Second {
+				if retry.Paused || !retry.Uncounted || tt.after != 0 && retry.After != tt.after || retry.After < time.Second {
 					t.Fatalf("got %+v", retry)
 				}
 				if time.Since(begun) > 0 {

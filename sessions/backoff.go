@@ -10,7 +10,18 @@ func backoff(base, limit time.Duration, n int, random func() float64) time.Durat
 	for ; n > 1 && wait < limit; n-- {
 		wait *= 2
 	}
-	wait = min(wait, limit)
+	return scatter(min(wait, limit), random)
+}
+
+// outwait returns the wait before something that has been out of reach for the
+// given time is tried again: a quarter of that, between base and limit, with the
+// same randomness. It needs no count of the failures, which may be many.
+func outwait(base, limit, lasts time.Duration, random func() float64) time.Duration {
+	return scatter(min(max(lasts/4, base), limit), random)
+}
+
+// scatter makes the upper half of a wait random.
+func scatter(wait time.Duration, random func() float64) time.Duration {
 	half := wait / 2
 	return half + time.Duration(random()*float64(wait-half))
 }

@@ -206,7 +206,11 @@ type RetryError struct {
 	// Paused is set when the surface refuses us altogether (a suspended
 	// installation): the wait does not count as an attempt, and the session shows it.
 	Paused bool
-	Err    error
+	// Uncounted is set when the failure says nothing about this turn or effect:
+	// the surface is out of reach, or limits everybody. The wait does not count
+	// as an attempt, so that no outage uses them up. Paused implies it.
+	Uncounted bool
+	Err       error
 }
 
 // Error implements error.

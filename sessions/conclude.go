@@ -2,8 +2,10 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
@@ -130,6 +132,11 @@ func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
 	}
 	sess := d.session()
 	sess.Revision = newest(sess.Revision, s.Revision)
+	if a.dealtWith(s.Revision) {
+		// An old word came late, with a time that does not tell it from news.
+		a.rest(d, EventSessionCompleted, "superseded by "+short(s.Revision.ID))
+		return
+	}
 	request := s.Request
 	if len(request) == 0 {
 		request = t.Request
@@ -144,13 +151,33 @@ func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
 	})
 }
 
+// dealtWith reports whether the last turn that ended by itself was about this
+// revision. Where that cannot be read it was not: another review is better than none.
+func (a *actor) dealtWith(r state.Revision) bool {
+	turns, err := read(a.e.actors.ctx, a.e, func(ctx context.Context) ([]state.Turn, error) {
+		return a.e.store.Turns(ctx, a.id)
+	})
+	if err != nil {
+		return false
+	}
+	for _, t := range slices.Backward(turns) {
+		if t.Status == state.TurnCompleted || t.Status == state.TurnFailed {
+			return t.Revision.ID == r.ID
+		}
+	}
+	return false
+}
+
 // postpone drafts another try later, or the end when there were enough.
 func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 	wait := max(retry.After, backoff(turnRetryBase, turnRetryMax, t.Retries+1, a.e.rand))
-	if retry.Paused {
+	switch {
+	case retry.Paused:
 		wait = max(retry.After, pausedRetry)
 		d.pause(retry.Err.Error())
-	} else {
+	case retry.Uncounted:
+		wait = max(retry.After, outwait(turnRetryBase, pausedRetry, a.e.now().Sub(t.QueuedAt), a.e.rand))
+	default:
 		t.Retries++
 	}
 	if t.Retries > maxTurnRetries {

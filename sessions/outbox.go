@@ -19,8 +19,9 @@ type outbox struct {
 
 	mu   sync.Mutex
 	busy int
-	// uncounted holds, by item, the attempts that ended because the surface
-	// refuses us altogether. They do not count towards giving up.
+	// uncounted holds, by item, the attempts that say nothing about the item,
+	// because the surface refused us altogether or was out of reach. They do not
+	// count towards giving up.
 	uncounted map[string]int
 	wg        sync.WaitGroup
 }
@@ -102,21 +103,18 @@ func (o *outbox) perform(work, attempts context.Context, item state.OutboxItem) 
 		o.e.logger.Error("effect not attempted; it will be at the next start", "effect", item.ID, "error", err)
 		return
 	}
-	o.noteRestart(item, sess)
+	o.noteRestart(item)
 	receipt, err := o.attempt(attempts, item, sess)
 	o.settle(work, item, sess, receipt, o.judge(attempts, item, receipt, err), paused(err))
 }
 
-// noteRestart forgives the attempts of an earlier process if they met a pause:
-// how many did is not on record.
-func (o *outbox) noteRestart(item state.OutboxItem, sess state.Session) {
+// noteRestart forgives the attempts of an earlier process: how many of them
+// count is not on record.
+func (o *outbox) noteRestart(item state.OutboxItem) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, known := o.uncounted[item.ID]; !known && item.Attempts > 1 {
-		o.uncounted[item.ID] = 0
-		if sess.Paused != "" {
-			o.uncounted[item.ID] = item.Attempts - 1
-		}
+	if _, known := o.uncounted[item.ID]; !known {
+		o.uncounted[item.ID] = item.Attempts - 1
 	}
 }
 
@@ -157,14 +155,17 @@ func (o *outbox) judge(attempts context.Context, item state.OutboxItem, r Receip
 		retry = &RetryError{Err: fmt.Errorf("no answer within %s: %w", deliverTimeout, err)}
 		fallthrough
 	case errors.As(err, &retry):
-		failures := o.failures(item, retry.Paused)
-		if failures >= maxEffectFailures {
-			s.Result, s.Note = state.OutboxDead, note(fmt.Sprintf("gave up after %d tries: %v", failures, retry.Err))
-			break
-		}
+		uncounted := retry.Paused || retry.Uncounted
+		failures := o.failures(item, uncounted)
 		wait := max(retry.After, backoff(effectRetryBase, effectRetryMax, failures, o.e.rand))
-		if retry.Paused {
+		switch {
+		case retry.Paused:
 			wait = max(retry.After, pausedRetry)
+		case uncounted:
+			wait = max(retry.After, outwait(effectRetryBase, pausedRetry, o.e.now().Sub(item.CreatedAt), o.e.rand))
+		case failures >= maxEffectFailures:
+			s.Result, s.Note = state.OutboxDead, note(fmt.Sprintf("gave up after %d tries: %v", failures, retry.Err))
+			return s
 		}
 		s.Result, s.RetryAt, s.Note = state.OutboxRetry, o.e.now().Add(wait), note(retry.Error())
 	default:
@@ -173,11 +174,12 @@ func (o *outbox) judge(attempts context.Context, item state.OutboxItem, r Receip
 	return s
 }
 
-// failures returns how many attempts at an item failed, pauses left out.
-func (o *outbox) failures(item state.OutboxItem, paused bool) int {
+// failures returns how many attempts at an item count as failed, of which the
+// last may not.
+func (o *outbox) failures(item state.OutboxItem, uncounted bool) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if paused {
+	if uncounted {
 		o.uncounted[item.ID]++
 	}
 	return item.Attempts - o.uncounted[item.ID]
