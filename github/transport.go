@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,8 @@ type repoTransport struct {
 
 	mu    sync.Mutex
 	token *ghinstallation.Transport
+	// installed is the installation that took the place of id's, once known.
+	installed int64
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -84,7 +87,11 @@ func (t *repoTransport) send(req *http.Request, to *url.URL) (*http.Response, er
 		token := t.signer()
 		resp, err := token.RoundTrip(attempt)
 		if err != nil {
-			return nil, t.tokenError(err)
+			err = t.tokenError(err)
+			if again && t.reinstalled(req.Context(), to, err) {
+				continue
+			}
+			return nil, err
 		}
 		if resp.StatusCode != http.StatusUnauthorized {
 			return t.judge(resp)
@@ -138,7 +145,9 @@ func (t *repoTransport) tokenError(err error) error {
 	case http.StatusForbidden:
 		return t.paused("is suspended or closed to this App (" + why.Message + "); it goes on by itself once that changes")
 	case http.StatusNotFound:
-		return t.paused("does not exist any more; it goes on if the App is installed again")
+		paused := t.paused("does not exist any more; it goes on if the App is installed again")
+		paused.gone = true
+		return paused
 	case http.StatusUnprocessableEntity:
 		return t.paused("grants no token for the repository (" + why.Message +
 			"); add the repository to the installation, or accept the App's new permissions in GitHub's settings")
@@ -146,7 +155,7 @@ func (t *repoTransport) tokenError(err error) error {
 	return fmt.Errorf("GitHub gave no installation token: %d %s", resp.StatusCode, why.Message)
 }
 
-func (t *repoTransport) paused(reason string) error {
+func (t *repoTransport) paused(reason string) *PausedError {
 	return &PausedError{Installation: t.id.installation, Reason: reason, After: pausedFor}
 }
 
@@ -155,7 +164,9 @@ func (t *repoTransport) signer() *ghinstallation.Transport {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.token == nil {
-		t.token = t.app.signer(t.id, roundTripper(t.watchMint))
+		id := t.id
+		id.installation = cmp.Or(t.installed, id.installation)
+		t.token = t.app.signer(id, roundTripper(t.watchMint))
 	}
 	return t.token
 }
