@@ -80,7 +80,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 		_ = os.Remove(suspectPath(path))
 	}
 	if err := own.write(os.Getpid()); err != nil {
-		opts.Logger.Warn("cannot name this process beside the state", "file", path+".owner", "err", err)
+		opts.Logger.Warn("cannot name this process beside the state", "file", path+".owner", "error", err)
 	}
 	return s, nil
 }

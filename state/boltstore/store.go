@@ -175,7 +175,7 @@ func (s *Store) fail(cause error) error {
 	err := fmt.Errorf("writing %s failed, and what it holds must be checked (%w): %w",
 		s.path, cause, state.ErrUnavailable)
 	if s.failure.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("the state cannot be trusted any more; leave and start again", "file", s.path, "err", cause)
+		s.opts.Logger.Error("the state cannot be trusted any more; leave and start again", "file", s.path, "error", cause)
 		// The next opening checks the whole file, if this much can still be written.
 		if f, ferr := os.OpenFile(suspectPath(s.path), os.O_CREATE|os.O_WRONLY, 0o600); ferr == nil {
 			_ = f.Close()

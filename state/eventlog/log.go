@@ -180,7 +180,7 @@ func (l *Log) drop(f *file) {
 		return
 	}
 	if err := f.f.Close(); err != nil {
-		l.opts.Logger.Warn("cannot close a record", "file", f.path, "err", err)
+		l.opts.Logger.Warn("cannot close a record", "file", f.path, "error", err)
 	}
 	f.f = nil
 }
