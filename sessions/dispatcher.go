@@ -41,7 +41,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	for {
 		if err := d.pass(ctx); err != nil {
 			if ctx.Err() == nil {
-				d.e.logger.Error("deliveries not read", "error", err)
+				d.e.abort(err)
 			}
 			return
 		}

@@ -65,6 +65,7 @@ type Engine struct {
 	outbox *outbox
 
 	timerSet    chan struct{}
+	broken      chan error // why a loop cannot go on
 	dispatching atomic.Int64
 	running     atomic.Bool
 	ran         atomic.Bool
@@ -94,6 +95,7 @@ func New(o Options) (*Engine, error) {
 		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger,
 		now: o.Now, newID: o.NewID, rand: o.Rand,
 		timerSet: make(chan struct{}, 1),
+		broken:   make(chan error, 1),
 	}
 	for _, c := range o.Channels {
 		if _, twice := e.channels[c.Name()]; twice || c.Name() == "" {
@@ -144,7 +146,7 @@ var ErrStoreFailed = errors.New("sessions: the store failed; it must be opened a
 // Then it takes nothing more, gives running turns back to the queue without
 // telling the world, lets effects under way finish, and returns nil within 20 s.
 // It returns [ErrStoreFailed] when the store fails, and an error when the
-// repair is impossible. An engine runs once.
+// repair is impossible or what is stored cannot be read. An engine runs once.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return errors.New("sessions: an engine runs only once")
@@ -177,10 +179,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-e.store.Failed():
 		result = ErrStoreFailed
+	case result = <-e.broken:
 	}
 	stopIntake()
 	e.stop(&loops, cancelWork)
 	return result
+}
+
+// abort ends Run because a loop cannot go on. A process that took deliveries
+// and let them lie would look well to everybody.
+func (e *Engine) abort(err error) {
+	if errors.Is(err, state.ErrUnavailable) {
+		return // it failed, which ends Run too, or was closed
+	}
+	select {
+	case e.broken <- fmt.Errorf("sessions: %w", err):
+	default: // one reason is enough
+	}
 }
 
 // errStopped ends work that was still going on at the end of a stop.

@@ -56,7 +56,7 @@ func (o *outbox) round(intake, work, attempts context.Context) bool {
 			return o.e.store.ClaimOutbox(ctx, o.e.now(), free)
 		})
 		if err != nil {
-			o.e.logger.Error("outbox not read", "error", err)
+			o.e.abort(fmt.Errorf("claim what is owed: %w", err))
 			return false
 		}
 		for _, item := range items {
@@ -129,7 +129,7 @@ func (o *outbox) attempt(ctx context.Context, item state.OutboxItem, sess state.
 	err = guard("Deliver of channel "+item.Channel, o.e.redact, func() (err error) {
 		receipt, err = c.Deliver(ctx, Item{
 			ID: item.ID, SessionID: item.SessionID, TurnID: item.TurnID, Key: sess.Key,
-			Kind: item.Kind, Payload: item.Payload, Attempts: item.Attempts, Surface: cloneMap(sess.Surface),
+			Kind: item.Kind, Payload: item.Payload, Attempts: item.Attempts, Surface: maps.Clone(sess.Surface),
 		})
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -205,6 +206,56 @@ func TestFailedStoreEndsTheEngine(t *testing.T) {
 			t.Error("Run goes on with a store that failed")
 		}
 	})
+}
+
+// damagedStore has rows that cannot be read, in one place.
+type damagedStore struct {
+	state.Store
+	where string
+}
+
+var errDamagedRow = fmt.Errorf("row 7: %w", state.ErrCorrupt)
+
+func (s *damagedStore) Pending(ctx context.Context, after uint64, limit int) ([]state.StoredDelivery, error) {
+	if s.where == "deliveries" {
+		return nil, errDamagedRow
+	}
+	return s.Store.Pending(ctx, after, limit)
+}
+
+func (s *damagedStore) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]state.OutboxItem, error) {
+	if s.where == "outbox" {
+		return nil, errDamagedRow
+	}
+	return s.Store.ClaimOutbox(ctx, now, limit)
+}
+
+func (s *damagedStore) DueTimers(ctx context.Context, now time.Time, limit int) ([]state.Timer, error) {
+	if s.where == "timers" && now.Before(farFuture) { // not what the recovery asks
+		return nil, errDamagedRow
+	}
+	return s.Store.DueTimers(ctx, now, limit)
+}
+
+// A service that takes deliveries and does nothing with them would look well.
+func TestWhatCannotBeReadEndsTheEngine(t *testing.T) {
+	for _, where := range []string{"deliveries", "outbox", "timers"} {
+		t.Run(where, func(t *testing.T) {
+			inHouseWith(t, func(o *Options) { o.Store = &damagedStore{Store: o.Store, where: where} }, func(h *house) {
+				h.settle()
+				select {
+				case err := <-h.ended:
+					if !errors.Is(err, state.ErrCorrupt) {
+						t.Errorf("Run returned %v", err)
+					}
+				default:
+					t.Error("Run goes on although a loop cannot")
+				}
+				h.cancel()
+				h.cancel = nil
+			})
+		})
+	}
 }
 
 // flakyStore fails with what a test asks for before it lets commits through.

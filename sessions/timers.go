@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
@@ -27,11 +28,14 @@ func (e *Engine) runTimers(intake, work context.Context) {
 			return e.store.DueTimers(ctx, e.now(), timerPage)
 		})
 		if err != nil {
-			e.logger.Error("timers not read", "error", err)
+			e.abort(fmt.Errorf("read due timers: %w", err))
 			return
 		}
 		if len(due) > 0 {
-			e.fire(work, due)
+			if err := e.fire(work, due); err != nil {
+				e.abort(err)
+				return
+			}
 			continue
 		}
 		if !e.awaitTimer(intake) {
@@ -42,14 +46,13 @@ func (e *Engine) runTimers(intake, work context.Context) {
 
 // fire cancels timers and then tells their sessions. If the process dies in
 // between, the turn is queued without a timer, and the next start lets it go on.
-func (e *Engine) fire(ctx context.Context, due []state.Timer) {
+func (e *Engine) fire(ctx context.Context, due []state.Timer) error {
 	var c state.Change
 	for _, t := range due {
 		c.CancelTimers = append(c.CancelTimers, t.ID)
 	}
 	if _, err := e.commit(ctx, c); err != nil {
-		e.logger.Error("due timers not cancelled", "error", err)
-		return
+		return fmt.Errorf("cancel due timers: %w", err)
 	}
 	for _, t := range due {
 		var p retryPayload
@@ -59,6 +62,7 @@ func (e *Engine) fire(ctx context.Context, due []state.Timer) {
 		}
 		e.actors.post(t.SessionID, func(a *actor) { a.unpark(p.TurnID) })
 	}
+	return nil
 }
 
 // unpark lets a waiting turn stand in line.
