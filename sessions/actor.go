@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/liaison-bot/liaison/state"
@@ -131,6 +132,6 @@ func (a *actor) view(t state.Turn) Turn {
 	return Turn{
 		ID: t.ID, SessionID: a.id, Key: a.sess.Key, Attempt: max(t.Attempts, 1),
 		Message: t.Message, Request: t.Request, Revision: t.Revision,
-		Surface: cloneMap(a.sess.Surface),
+		Surface: maps.Clone(a.sess.Surface),
 	}
 }

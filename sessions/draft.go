@@ -26,7 +26,7 @@ func (a *actor) draft() *draft { return &draft{a: a} }
 func (d *draft) session() *state.Session {
 	if d.sess == nil {
 		row := d.a.sess
-		row.Surface = cloneMap(row.Surface)
+		row.Surface = maps.Clone(row.Surface)
 		row.UpdatedAt = d.a.e.now()
 		d.sess = &row
 	}
@@ -195,5 +195,3 @@ func newEvent(typ, sessionID, turnID string, at time.Time, data any) state.Event
 	}
 	return state.Event{Type: typ, SessionID: sessionID, TurnID: turnID, At: at, Data: raw}
 }
-
-func cloneMap(m map[string]string) map[string]string { return maps.Clone(m) }

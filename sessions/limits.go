@@ -30,7 +30,7 @@ const (
 	// given up as the likely cause.
 	maxLost = 3
 	// maxTurnRetries is how often a turn waits and starts anew when its channel
-	// asks for it; with the backoff below that is about two hours.
+	// asks for it; with the backoff below that is over an hour.
 	maxTurnRetries = 8
 	// turnRetryBase and turnRetryMax bound the backoff between those starts.
 	turnRetryBase = 30 * time.Second
@@ -42,7 +42,7 @@ const (
 	// maxDelivering is how many effects are under way at once, one per session.
 	maxDelivering = 8
 	// maxEffectFailures is how often an effect may fail before it becomes a dead
-	// letter; with the backoff below that is about three hours.
+	// letter; with the backoff below that is about an hour.
 	maxEffectFailures = 12
 	effectRetryBase   = 2 * time.Second
 	effectRetryMax    = 30 * time.Minute

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
-	"github.com/liaison-bot/liaison/state"
 )
 
 // recorder turns the events of one run into events of the session's record:
@@ -215,7 +214,7 @@ func (r *recorder) write(typ string, data any) {
 		return
 	}
 	ev := newEvent(typ, r.sessionID, r.turnID, r.e.now(), data)
-	err := r.e.log.Append(r.e.actors.ctx, r.sessionID, false, []state.Event{ev}...)
+	err := r.e.log.Append(r.e.actors.ctx, r.sessionID, false, ev)
 	if err != nil && !r.failed {
 		r.failed = true
 		r.e.logger.Error("events of a run not recorded", "session", r.sessionID, "turn", r.turnID, "error", err)
