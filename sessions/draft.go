@@ -109,6 +109,7 @@ func (d *draft) commit() error {
 	for _, t := range d.turns {
 		t.Version++
 		a.place(*t)
+		a.noteTurn(*t)
 	}
 	a.silence()
 	a.record(id, d.change.Lifecycle, !d.leavesOpen())
@@ -137,6 +138,23 @@ func (a *actor) place(t state.Turn) {
 		a.queued[i].row = t
 	default:
 		a.queued = slices.Delete(a.queued, i, i+1)
+	}
+}
+
+// noteTurn logs a step in the life of a turn. That it was queued for the first
+// time stands with its delivery.
+func (a *actor) noteTurn(t state.Turn) {
+	log := a.e.logger.With("session", a.id, "turn", t.ID)
+	if t.Reason != "" {
+		log = log.With("reason", t.Reason)
+	}
+	switch {
+	case t.Status == state.TurnFailed:
+		log.Warn("turn failed")
+	case t.Status != state.TurnQueued:
+		log.Info("turn " + string(t.Status))
+	case t.Attempts > 0:
+		log.Info("turn queued again")
 	}
 }
 

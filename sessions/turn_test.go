@@ -183,6 +183,42 @@ func TestEvidenceIsTriedAgain(t *testing.T) {
 	})
 }
 
+// At night the log answers what a turn waits for, and how it ended.
+func TestTheLogFollowsEachTurn(t *testing.T) {
+	inHouse(t, func(h *house) {
+		tries := 0
+		h.world.prepare = func(context.Context, Turn, string) (Brief, error) {
+			switch tries++; tries {
+			case 1:
+				return Brief{}, &RetryError{Err: errors.New("answered with 502")}
+			case 2:
+				return Brief{Prompt: "review"}, nil
+			case 3:
+				return Brief{}, &UnneededError{Reason: "closed meanwhile"}
+			}
+			return Brief{}, errors.New("no evidence: " + secret)
+		}
+		for i, rev := range []string{"a", "b", "c"} {
+			h.send(push(rev, "", i+1))
+			h.wait(time.Minute)
+		}
+		for want, times := range map[string]int{
+			`level=INFO msg="turn running" session=ses_`:      4,
+			`level=INFO msg="turn queued again" session=ses_`: 1,
+			`reason="answered with 502"`:                      1,
+			`level=INFO msg="turn completed"`:                 1,
+			`level=INFO msg="turn interrupted"`:               1,
+			`reason="closed meanwhile"`:                       1,
+			`level=WARN msg="turn failed"`:                    1,
+			`reason="no evidence: [redacted]"`:                1,
+		} {
+			if got := strings.Count(h.logs.String(), want); got != times {
+				t.Errorf("%d times instead of %d: %s\n%s", got, times, want, h.logs)
+			}
+		}
+	})
+}
+
 func TestWaitForAnotherTrySurvivesARestart(t *testing.T) {
 	inHouse(t, func(h *house) {
 		var blocked atomic.Bool
