@@ -44,6 +44,10 @@ type Config struct {
 	GitHub *GitHub
 	Bridge Bridge
 
+	// Unknown are names in the environment that look like settings of ours and
+	// are none, such as a misspelt one. They have no effect.
+	Unknown []string
+
 	// source says where each setting's value came from, by environment name.
 	source  map[string]string
 	secrets []string
@@ -98,7 +102,7 @@ func Load(environ []string, file string) (*Config, error) {
 	raw := &values{source: map[string]string{}, text: map[string]string{}}
 	for _, s := range Settings() {
 		value, set := env[s.Env]
-		source := "environment"
+		source := fromEnvironment
 		if !set && s.Key != "" {
 			value, set = fromFile[s.Key]
 			source = file
@@ -122,11 +126,31 @@ func Load(environ []string, file string) (*Config, error) {
 		}
 		return nil, errors.Join(problems...)
 	}
+	c.Unknown = unknown(env)
 	return c, nil
+}
+
+// unknown returns the names in env that only we could have a use for and do not know.
+func unknown(env map[string]string) []string {
+	known := map[string]bool{}
+	for _, s := range Settings() {
+		known[s.Env] = true
+	}
+	var names []string
+	for name := range env {
+		if strings.HasPrefix(name, "LIAISON_") && !known[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Secrets returns every secret value of the settings, for the redactor.
 func (c *Config) Secrets() []string { return slices.Clone(c.secrets) }
+
+// fromEnvironment is the source of a setting that the environment gave.
+const fromEnvironment = "environment"
 
 // Source says where a setting's value came from: "environment", the file's
 // name, or "default".

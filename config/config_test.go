@@ -190,6 +190,7 @@ func TestRefusedSettingsAreNamed(t *testing.T) {
 		{"key cut short", append(on, "GITHUB_PRIVATE_KEY="+key[:200], "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
 		{"elliptic key", append(on, "GITHUB_PRIVATE_KEY="+pkcs8(t, ec), "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKey},
 		{"key file that is not there", append(on, "GITHUB_PRIVATE_KEY_PATH=/no/such/key.pem", "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKeyPath},
+		{"key twice", append(on, "GITHUB_PRIVATE_KEY="+key, "GITHUB_PRIVATE_KEY_PATH=/run/key.pem", "GITHUB_WEBHOOK_SECRET=s3cret"), config.EnvGitHubKeyPath},
 		{"App id in words", []string{"GITHUB_APP_ID=liaison", "GITHUB_PRIVATE_KEY=" + key, "GITHUB_WEBHOOK_SECRET=s3cret"}, config.EnvGitHubAppID},
 		{"App id empty", []string{"GITHUB_APP_ID=", "GITHUB_PRIVATE_KEY=" + key, "GITHUB_WEBHOOK_SECRET=s3cret"}, config.EnvGitHubAppID},
 		{"API URL without a scheme", append(good, "GITHUB_API_URL=ghe.example.com"), config.EnvGitHubAPIURL},
@@ -272,6 +273,17 @@ func TestNamedFileMustExist(t *testing.T) {
 	t.Parallel()
 	if _, err := config.Load(nil, filepath.Join(t.TempDir(), "none.yaml")); err == nil {
 		t.Error("a file that is named but missing was accepted")
+	}
+}
+
+func TestMisspeltSettingsAreNoticed(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{"LIAISON_ADRR=127.0.0.1:1", "LIAISON_MODEL=m", "LIAISON_AGENT=x", "HOME=/"}, noFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(c.Unknown, " "); got != "LIAISON_ADRR LIAISON_AGENT" {
+		t.Errorf("unknown: %q", got)
 	}
 }
 

@@ -34,14 +34,22 @@ func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
 
 	key, keySet := v.get(EnvGitHubKey)
 	path, pathSet := v.get(EnvGitHubKeyPath)
+	pathSet = pathSet && path != ""
+	if keySet && pathSet && v.source[EnvGitHubKey] != v.source[EnvGitHubKeyPath] {
+		// The two are one setting in two forms: the environment wins.
+		keySet = v.source[EnvGitHubKey] == fromEnvironment
+		pathSet = !keySet
+	}
 	switch {
 	case keySet && key == "":
 		fail(EnvGitHubKey, "is set but empty")
+	case keySet && pathSet:
+		fail(EnvGitHubKeyPath, "is set beside %s; keep one of them, so that it is clear which key signs", EnvGitHubKey)
 	case keySet:
 		if g.PrivateKey, err = ParsePrivateKey(key); err != nil {
 			fail(EnvGitHubKey, "%v; a file is named in %s", err, EnvGitHubKeyPath)
 		}
-	case pathSet && path != "":
+	case pathSet:
 		if g.PrivateKey, err = readPrivateKey(path); err != nil {
 			fail(EnvGitHubKeyPath, "%v", err)
 		}

@@ -373,11 +373,12 @@ func TestUnverifiedBodyLeavesNoTrace(t *testing.T) {
 	}
 }
 
-func TestNoRouteWithoutSecrets(t *testing.T) {
+func TestNothingIsTakenWhileTheChannelIsOff(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *handlers.Options) { o.GitHubSecrets = nil })
-	if w := s.post(delivery([]byte(`{}`))); w.Code != http.StatusNotFound {
-		t.Errorf("got %d", w.Code)
+	w := s.post(delivery([]byte(`{}`)))
+	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "GITHUB_APP_ID") || len(s.inbox.stored) != 0 {
+		t.Errorf("got %d: %s", w.Code, w.Body)
 	}
 }
 

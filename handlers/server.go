@@ -16,7 +16,8 @@ type Options struct {
 	Inbox state.Inbox
 	// Check reports whether the store can be written; it may be slow.
 	Check func(context.Context) error
-	// GitHubSecrets are the accepted webhook secrets; with none the route does not exist.
+	// GitHubSecrets are the accepted webhook secrets; with none the channel is off and
+	// its route answers 404.
 	GitHubSecrets []string
 	// Info returns what GET /v1/info shows; it must hold no secret.
 	Info func() any
@@ -46,6 +47,10 @@ func New(o Options) http.Handler {
 			now:     o.Now,
 			log:     o.Logger,
 			large:   make(chan struct{}, maxLarge),
+		})
+	} else {
+		mux.HandleFunc("/webhooks/github", func(w http.ResponseWriter, _ *http.Request) {
+			fail(w, http.StatusNotFound, "channel_off", "the GitHub channel is off; GITHUB_APP_ID turns it on")
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

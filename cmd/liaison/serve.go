@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,9 @@ supervisor should start it again), 2 when a setting cannot be used.`,
 func serve(ctx context.Context, cfg *config.Config, w io.Writer) error {
 	secrets := redact.New(cfg.Secrets()...)
 	log := newLogger(w, cfg.LogFormat, cfg.LogLevel, secrets)
+	if len(cfg.Unknown) > 0 {
+		log.Warn(`these names in the environment are no settings of this version and have no effect; "liaison help config" lists those that are`, "names", strings.Join(cfg.Unknown, " "))
+	}
 	s, err := newService(ctx, cfg, secrets, log)
 	if err != nil {
 		return secrets.Error(err)
