@@ -81,7 +81,7 @@ func (c *circuit) note(installation int64, err error) {
 		return
 	}
 	if known == nil {
-		c.log.Warn("GitHub refuses this installation for now", "installation", installation, "reason", err, "again_in", after)
+		c.log.Warn("GitHub refuses this installation for now", "installation", installation, "reason", err, "wait", after)
 	}
 	c.open[installation] = &breach{until: c.now().Add(after), err: err}
 }

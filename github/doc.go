@@ -5,8 +5,8 @@
 // are pure; Deliver reads the live pull request before each write, finds its
 // own earlier writes again by marks that only its own App can have set, and
 // never waits: whatever can be tried later is returned as a sessions.RetryError.
-// What the agent says is data on its way out too: text.go and its neighbours
-// take away what could reach other people or imitate our own marks.
+// What the agent says is data on its way out too: fit.go and what it uses take
+// away what could reach other people or imitate our own marks.
 //
 // Evidence is fetched by the sub-package evidence.
 package github
