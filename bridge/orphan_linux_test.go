@@ -69,9 +69,9 @@ func TestNoOrphan(t *testing.T) {
 // sleeper is a process that leads its own group and does nothing.
 func sleeper(t *testing.T) (pid int, ended <-chan struct{}) {
 	t.Helper()
-	p, err := startProcess(command{path: "/bin/sleep", args: []string{"600"}, logger: new(logBuffer).logger(), mask: noMask})
+	p, err := startProcess(command{path: "/bin/sh", args: []string{"-c", "exec sleep 600"}, logger: new(logBuffer).logger(), mask: noMask})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(p.kill)
 	return p.pid(), p.done
@@ -144,7 +144,7 @@ func TestGrandchildrenEndWithTheBridge(t *testing.T) {
 		path: "/bin/sh", args: []string{"-c", "sleep 600 & echo $! >&2; exit 4"}, logger: new(logBuffer).logger(), mask: noMask,
 	})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	<-p.done
 	if p.state() != "exit status 4" {
