@@ -3,13 +3,17 @@ package sim_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
+	"maps"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-github/v66/github"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/liaison-bot/liaison/internal/sim"
 )
@@ -221,6 +225,30 @@ func TestRequestsThatNoEndpointTakes(t *testing.T) {
 				t.Errorf("answer = %d %s, want %d", a.StatusCode, a.body, test.want)
 			}
 		})
+	}
+}
+
+// A permission that only the simulator's App has would hide that the real one lacks it.
+func TestAppHasThePermissionsOfTheManifest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.call("GET", "/app", w.jwt(), "")
+	var app struct{ Permissions map[string]string }
+	if err := json.Unmarshal(a.body, &app); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("../../manifests/github-app.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Permissions map[string]string `yaml:"default_permissions"`
+	}
+	if err := yaml.Unmarshal(data, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(app.Permissions, manifest.Permissions) {
+		t.Errorf("the simulator's App has %v, the manifest %v", app.Permissions, manifest.Permissions)
 	}
 }
 

@@ -16,7 +16,7 @@ const maxTokenRepositories = 500
 // defaultPermissions are those of the project's manifest: what it needs, no more.
 func defaultPermissions() map[string]string {
 	return map[string]string{
-		"metadata": "read", "contents": "read", "pull_requests": "write", "issues": "write", "checks": "write",
+		"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write",
 	}
 }
 
