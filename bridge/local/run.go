@@ -123,7 +123,7 @@ func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
 			live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full?"})
 		}
 	}
-	emit(durableOnly, map[string]any{"request_id": "req-" + t.RunID})
+	emit(durableOnly, map[string]any{"request_id": requestPrefix + t.RunID})
 	emit("status", map[string]any{"status": string(statusRunning)})
 	tools := make([]any, len(t.Tools))
 	for i, name := range t.Tools {

@@ -76,7 +76,7 @@ func (g *GitHub) ClearFaults() {
 }
 
 // takeFault finds the fault of a request and uses it up by one.
-func (g *GitHub) takeFault(r *http.Request, _ []byte) *fault {
+func (g *GitHub) takeFault(r *http.Request) *fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, f := range g.faults {

@@ -19,7 +19,7 @@ type reply struct {
 	status int
 	header http.Header
 	json   any    // encoded when raw is nil
-	raw    []byte // sent as it is, with contentType
+	raw    []byte // sent as it is, with ctype
 	ctype  string
 }
 

@@ -45,7 +45,7 @@ func (g *GitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.send(w, r, body, failed(http.StatusRequestEntityTooLarge, "Request body is too large").withDocs("rest"), false)
 		return
 	}
-	f := g.takeFault(r, body)
+	f := g.takeFault(r)
 	if f == nil {
 		g.send(w, r, body, g.answer(r, body), true)
 		return

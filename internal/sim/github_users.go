@@ -43,7 +43,7 @@ func (g *GitHub) CreateOrganization(login string) {
 // bot is the account under which the App writes.
 func (g *GitHub) bot() *user { return g.account(g.opts.Slug + "[bot]") }
 
-// json renders a user; a deleted account is null, as GitHub sends it.
+// userJSON renders a user; a deleted account is null, as GitHub sends it.
 func (g *GitHub) userJSON(u *user) any {
 	if u == nil {
 		return nil

@@ -41,7 +41,7 @@ func encodeBody(dst, body []byte) []byte {
 // decodeBody returns a copy of the body that stored holds.
 func decodeBody(stored []byte) ([]byte, error) {
 	if len(stored) == 0 {
-		return nil, nil // dropped by retention
+		return nil, nil // none is kept
 	}
 	switch rest := stored[1:]; stored[0] {
 	case bodyRaw:
