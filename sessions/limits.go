@@ -30,8 +30,8 @@ const (
 	// given up as the likely cause.
 	maxLost = 3
 	// maxTurnRetries is how often a turn waits and starts anew when its channel
-	// asks for it; with the backoff below that is over an hour.
-	maxTurnRetries = 8
+	// asks for it; with the backoff below that is two to three hours.
+	maxTurnRetries = 12
 	// turnRetryBase and turnRetryMax bound the backoff between those starts.
 	turnRetryBase = 30 * time.Second
 	turnRetryMax  = 30 * time.Minute
@@ -42,8 +42,9 @@ const (
 	// maxDelivering is how many effects are under way at once, one per session.
 	maxDelivering = 8
 	// maxEffectFailures is how often an effect may fail before it becomes a dead
-	// letter; with the backoff below that is about an hour.
-	maxEffectFailures = 12
+	// letter; with the backoff below that is four to seven hours, longer than a
+	// turn is tried, so that its failure is still told.
+	maxEffectFailures = 24
 	effectRetryBase   = 2 * time.Second
 	effectRetryMax    = 30 * time.Minute
 	// deliverTimeout bounds one attempt at an effect.

@@ -84,9 +84,9 @@ func TestEffectIsGivenUpVisibly(t *testing.T) {
 		reason string
 	}{
 		"at once for a refusal": {err: errors.New("422: head is gone " + secret), reason: "422: head is gone [redacted]"},
-		"after bounded tries":   {err: &RetryError{Err: errors.New("502")}, reason: "gave up after 12 tries: 502"},
+		"after bounded tries":   {err: &RetryError{Err: errors.New("502")}, reason: "gave up after 24 tries: 502"},
 		"after a panic":         {fault: "nil comment", reason: "Deliver of channel test panicked: nil comment"},
-		"after calls that hung": {err: context.DeadlineExceeded, reason: "gave up after 12 tries: no answer within 2m0s"},
+		"after calls that hung": {err: context.DeadlineExceeded, reason: "gave up after 24 tries: no answer within 2m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(h *house) {

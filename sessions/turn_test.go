@@ -250,7 +250,7 @@ func TestTriesAreBounded(t *testing.T) {
 		}
 		h.send(push("a", "", 1))
 		h.wait(24 * time.Hour)
-		h.wantSaid("a in progress", "a failure: gave up after 9 tries: 502")
+		h.wantSaid("a in progress", "a failure: gave up after 13 tries: 502")
 	})
 }
 
