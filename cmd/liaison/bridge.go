@@ -61,8 +61,9 @@ type bridgeChoice struct {
 }
 
 // placeholderKey is passed to Liaison's own bridge, which wants a key as the
-// vendor's does but asks nobody about it.
-const placeholderKey = "liaison"
+// vendor's does but asks nobody about it. It is masked like any key, so that it
+// must not be a word that people read.
+const placeholderKey = "no-key-is-needed"
 
 // chooseBridge decides which bridge runs. Its environment is an allow-list: the
 // vendor's key goes to the vendor's only, a model's key to ours only.

@@ -78,9 +78,17 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldAt(t, time.Now)
+}
+
+// newWorldAt returns a world whose GitHub has a clock of its own.
+func newWorldAt(t *testing.T, now func() time.Time) *world {
+	t.Helper()
 	w := &world{
-		t:   t,
-		hub: sim.NewGitHub(sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret}),
+		t: t,
+		hub: sim.NewGitHub(sim.GitHubOptions{
+			AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret, Now: now,
+		}),
 		dir: t.TempDir(),
 		log: &lockedBuffer{},
 	}
@@ -214,6 +222,24 @@ func (w *world) wait(what string, cond func() bool) {
 	if err := w.hub.Wait(ctx, cond); err != nil {
 		w.t.Fatalf("%s: %v", what, err)
 	}
+}
+
+// concluded waits until a head has that many checks and all are concluded, and
+// returns the newest.
+func (w *world) concluded(head string, checks int) sim.CheckRun {
+	w.t.Helper()
+	var newest sim.CheckRun
+	w.wait("conclusion of "+head, func() bool {
+		runs := w.hub.CheckRuns(repo, head)
+		for _, c := range runs {
+			if c.Status != "completed" {
+				return false
+			}
+			newest = c
+		}
+		return len(runs) == checks
+	})
+	return newest
 }
 
 // reviewed waits until a head has its concluded check and its comment, and
