@@ -258,6 +258,31 @@ func TestWhatCannotBeReadEndsTheEngine(t *testing.T) {
 	}
 }
 
+func TestPanicWhileATurnIsSettledDoesNotBlockItsSession(t *testing.T) {
+	faulty := func(o *Options) {
+		o.Redact = func(s string) string {
+			if s == "unspeakable" {
+				panic("no words for it")
+			}
+			return s
+		}
+	}
+	inHouseWith(t, faulty, func(h *house) {
+		h.world.prepare = func(_ context.Context, turn Turn, _ string) (Brief, error) {
+			if turn.Revision.ID == "a" {
+				return Brief{}, errors.New("unspeakable")
+			}
+			return Brief{Prompt: turn.Message}, nil
+		}
+		h.send(push("a", "", 1))
+		h.wait(time.Minute)
+		h.wantTurns("k", "a:failed")
+		h.send(push("b", "a", 2))
+		h.wait(time.Minute)
+		h.wantTurns("k", "a:failed", "b:completed")
+	})
+}
+
 // flakyStore fails with what a test asks for before it lets commits through.
 type flakyStore struct {
 	state.Store

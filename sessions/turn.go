@@ -150,6 +150,13 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID st
 // finish settles a turn whose goroutine is gone and gives its place back.
 func (a *actor) finish(out outcome) {
 	defer a.e.turns.release()
+	settled := false
+	defer func() {
+		if !settled { // a panic: the turn counts as lost, and its session goes on
+			a.running = nil
+			a.lookAgain()
+		}
+	}()
 	var end ending
 	var err error
 	if !a.running.row.Status.Ended() {
@@ -158,6 +165,7 @@ func (a *actor) finish(out outcome) {
 			return nil
 		})
 	}
+	settled = true
 	t := a.running.row
 	a.running = nil
 	switch {
