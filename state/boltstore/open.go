@@ -52,13 +52,16 @@ func open(path string, opts Options) (_ *Store, err error) {
 	}
 	defer func() { err = errors.Join(err, own.unlock()) }()
 
-	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		// An empty file is what a crash can leave of a creation that was not ours.
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
 		if err := create(path); err != nil {
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
-	} else if err != nil {
+	case err != nil:
 		return nil, err
+	case info.Size() == 0:
+		// Our own creation never leaves one: something emptied what was there.
+		return nil, fmt.Errorf("%s is empty: %w; restore a backup, or remove the file to begin with nothing", path, state.ErrCorrupt)
 	}
 
 	_, err = os.Stat(suspectPath(path))

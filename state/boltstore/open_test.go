@@ -72,13 +72,10 @@ func TestOpenCreatesFoldersAndFileForTheOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileIsANewStore(t *testing.T) {
+// What a crash in the middle of a creation leaves does no harm.
+func TestHalfACreationIsDoneAnew(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "liaison.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// What a crash in the middle of a creation leaves beside it does no harm.
 	if err := os.WriteFile(path+".new", []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +156,7 @@ func TestDamagedFilesAreRefusedAndLeftAlone(t *testing.T) {
 	}
 	const page = 4096
 	for name, damage := range map[string]func([]byte) []byte{
+		"emptied":                   func([]byte) []byte { return nil },
 		"one byte":                  func([]byte) []byte { return []byte("x") },
 		"text":                      func([]byte) []byte { return bytes.Repeat([]byte("no database\n"), 5000) },
 		"zeros":                     func(raw []byte) []byte { return make([]byte, len(raw)) },
