@@ -48,8 +48,6 @@ type Config struct {
 	// are none, such as a misspelt one. They have no effect.
 	Unknown []string
 
-	// source says where each setting's value came from, by environment name.
-	source  map[string]string
 	secrets []string
 }
 
@@ -152,15 +150,6 @@ func (c *Config) Secrets() []string { return slices.Clone(c.secrets) }
 // fromEnvironment is the source of a setting that the environment gave.
 const fromEnvironment = "environment"
 
-// Source says where a setting's value came from: "environment", the file's
-// name, or "default".
-func (c *Config) Source(env string) string {
-	if s, ok := c.source[env]; ok {
-		return s
-	}
-	return "default"
-}
-
 // values is what was given, before it is understood.
 type values struct {
 	text    map[string]string
@@ -176,7 +165,7 @@ func (v *values) get(env string) (string, bool) {
 
 // build makes a Config of what was given.
 func build(v *values) (*Config, []error) {
-	c := &Config{source: v.source}
+	c := &Config{}
 	var problems []error
 	fail := func(setting, format string, args ...any) {
 		problems = append(problems, &Error{Setting: setting, Problem: fmt.Sprintf(format, args...)})

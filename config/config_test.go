@@ -80,9 +80,6 @@ func TestDefaults(t *testing.T) {
 	if !filepath.IsAbs(c.StateDir) || filepath.Base(c.StateDir) != ".liaison" {
 		t.Errorf("state directory %q", c.StateDir)
 	}
-	if got := c.Source(config.EnvAddr); got != "default" {
-		t.Errorf("source of the address is %q", got)
-	}
 }
 
 func TestPortReplacesOnlyThePort(t *testing.T) {
@@ -111,9 +108,6 @@ func TestEnvironmentWinsOverFile(t *testing.T) {
 	}
 	if c.Model != "from-env" || c.MaxRunningTurns != 2 || c.TurnTimeout != 5*time.Minute {
 		t.Errorf("got %+v", c)
-	}
-	if c.Source(config.EnvModel) != "environment" || c.Source(config.EnvTurnTimeout) != file {
-		t.Errorf("sources: %s, %s", c.Source(config.EnvModel), c.Source(config.EnvTurnTimeout))
 	}
 }
 

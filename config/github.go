@@ -46,7 +46,7 @@ func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
 	case keySet && pathSet:
 		fail(EnvGitHubKeyPath, "is set beside %s; keep one of them, so that it is clear which key signs", EnvGitHubKey)
 	case keySet:
-		if g.PrivateKey, err = ParsePrivateKey(key); err != nil {
+		if g.PrivateKey, err = parsePrivateKey(key); err != nil {
 			fail(EnvGitHubKey, "%v; a file is named in %s", err, EnvGitHubKeyPath)
 		}
 	case pathSet:
@@ -95,13 +95,13 @@ func readPrivateKey(path string) (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParsePrivateKey(string(data))
+	return parsePrivateKey(string(data))
 }
 
-// ParsePrivateKey reads an RSA private key as people paste it: PEM, PEM with a
+// parsePrivateKey reads an RSA private key as people paste it: PEM, PEM with a
 // literal \n for each line break, or base64 of either; PKCS#1 or PKCS#8. Its
 // errors never quote the key.
-func ParsePrivateKey(text string) (*rsa.PrivateKey, error) {
+func parsePrivateKey(text string) (*rsa.PrivateKey, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "-----BEGIN") {
 		decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
