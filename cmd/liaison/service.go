@@ -42,7 +42,8 @@ type service struct {
 	store    *boltstore.Store
 	events   *eventlog.Log
 	bridge   *bridge.Client
-	github   *github.Channel // nil when the channel is off
+	cache    *evidence.DiskCache // nil, as github, when the channel is off
+	github   *github.Channel
 	engine   *sessions.Engine
 	platform *platforms
 	listener net.Listener
@@ -83,15 +84,14 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	var channels []sessions.Channel
 	var webhookSecrets []string
 	if g := cfg.GitHub; g != nil {
-		cache, err := evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache)
-		if err != nil {
+		if s.cache, err = evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache); err != nil {
 			return nil, err
 		}
 		s.github, err = github.New(github.Options{
 			AppID:   g.AppID,
 			Key:     g.PrivateKey,
 			APIURL:  g.APIURL.String(),
-			Cache:   cache,
+			Cache:   s.cache,
 			Version: buildVersion(),
 			Redact:  secrets.String,
 			Logger:  log,
@@ -210,6 +210,9 @@ func (s *service) run(ctx context.Context) error {
 func (s *service) close() {
 	if s.listener != nil {
 		_ = s.listener.Close()
+	}
+	if s.cache != nil {
+		_ = s.cache.Close()
 	}
 	if s.bridge != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopBridge)
