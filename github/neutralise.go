@@ -171,7 +171,13 @@ var (
 
 // protected returns what is left as it is, sorted and without overlaps.
 func protected(src string, l layout) []span {
-	spans := slices.Concat(l.code, l.tags)
+	spans := slices.Clone(l.code)
+	for _, t := range l.tags {
+		// Where an attribute holds another "<", readers differ on where the tag is.
+		if strings.LastIndexByte(src[t.start:t.end], '<') <= 0 {
+			spans = append(spans, t)
+		}
+	}
 	for _, block := range l.html {
 		for _, m := range tag.FindAllStringIndex(src[block.start:block.end], -1) {
 			spans = append(spans, span{block.start + m[0], block.start + m[1]})
