@@ -35,12 +35,20 @@ type folder struct{ root *os.Root }
 // openFolder opens the evidence below dir. The error is [fs.ErrNotExist] when
 // there is none.
 func openFolder(dir string) (*folder, error) {
+	// Asked before opening: a named pipe would block.
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
 	outer, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer func() { _ = outer.Close() }() // opened for reading only
-	info, err := outer.Lstat(evidenceDir)
+	info, err = outer.Lstat(evidenceDir)
 	if err != nil {
 		return nil, fmt.Errorf("look for evidence: %w", err)
 	}
