@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -60,14 +61,15 @@ func createLog(path string, limit int64) (*eventLog, error) {
 }
 
 // reopenLog continues the record of a run that another process left behind. A
-// line that was torn when that process died is cut off.
+// line that was torn when that process died is cut off. A record that is gone
+// begins anew: without an end its run would block the agent for good.
 func reopenLog(path string) (*eventLog, error) {
 	data, err := os.ReadFile(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reopen the run's record: %w", err)
 	}
 	whole := bytes.LastIndexByte(data, '\n') + 1
-	f, err := os.OpenFile(path, os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("reopen the run's record: %w", err)
 	}

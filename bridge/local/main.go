@@ -117,11 +117,30 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	case <-orphaned:
 		logger.Warn("stopping: the parent process has ended")
 	}
-	srv.stop(front, grace)
+	draining, cancel := drainContext(ctx, orphaned, grace, signalGrace)
+	defer cancel()
+	srv.stop(draining, front)
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	}
 	return nil
+}
+
+// drainContext bounds how long runs may go on once the bridge stops: grace, but
+// no longer than afterSignal from the end of ctx, and not beyond the parent's
+// end. A Shutdown call may have asked for minutes that nobody waits for any more.
+func drainContext(ctx context.Context, orphaned <-chan struct{}, grace, afterSignal time.Duration) (context.Context, context.CancelFunc) {
+	draining, cancel := context.WithTimeout(context.Background(), grace)
+	go func() {
+		select {
+		case <-ctx.Done():
+			time.AfterFunc(afterSignal, cancel)
+		case <-orphaned:
+			cancel()
+		case <-draining.Done():
+		}
+	}()
+	return draining, cancel
 }
 
 // listen binds the address, after a name was resolved, and refuses one that is

@@ -34,6 +34,13 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
+// atOnce gives the runs of a bridge that stops no grace.
+func atOnce() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
 // scripted is an engine whose runs are a function of the test.
 type scripted struct {
 	tools []string
@@ -129,7 +136,7 @@ func startBridgeBehind(t testing.TB, root string, e engine, wrap func(http.Handl
 		agents:  sdkv1connect.NewSdkAgentServiceClient(client, url),
 	}
 	t.Cleanup(func() {
-		srv.stop(front, 0)
+		srv.stop(atOnce(), front)
 		<-served
 		transport.CloseIdleConnections()
 		if err := st.close(); err != nil {

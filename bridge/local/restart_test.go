@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -115,16 +116,37 @@ func TestARunLeftBehindBlocksUntilForced(t *testing.T) {
 
 func TestARunLeftBehindCanBeCancelled(t *testing.T) {
 	t.Parallel()
-	root, agent, runID := crashed(t)
-	b := startBridge(t, root, answering())
-	if _, err := b.agents.CancelRun(testContext(t), connect.NewRequest(&sdkv1.CancelRunRequest{RunId: runID})); err != nil {
-		t.Fatal(err)
+	for name, damage := range map[string]func(*testing.T, store, string, string){
+		"as it was": func(*testing.T, store, string, string) {},
+		"its agent knows nothing of it": func(t *testing.T, st store, agent, _ string) {
+			var rec agentRecord
+			err := readJSON(filepath.Join(st.agentDir(agent), "agent.json"), &rec, &rec.Schema)
+			rec.ActiveRun = ""
+			if err := errors.Join(err, st.saveAgent(rec)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"its record is gone": func(t *testing.T, st store, agent, runID string) {
+			if err := os.Remove(st.eventsFile(agent, runID)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, agent, runID := crashed(t)
+			damage(t, store{root: root}, agent, runID)
+			b := startBridge(t, root, answering())
+			if _, err := b.agents.CancelRun(testContext(t), connect.NewRequest(&sdkv1.CancelRunRequest{RunId: runID})); err != nil {
+				t.Fatal(err)
+			}
+			if got := result(t, rest(t, b.observe(runID, nil))); got.GetStatus() != sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_CANCELLED {
+				t.Errorf("the run ended as %v", got.GetStatus())
+			}
+			b.resumeAgent(agent)
+			rest(t, b.send(agent, "free"))
+		})
 	}
-	if got := result(t, rest(t, b.observe(runID, nil))); got.GetStatus() != sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_CANCELLED {
-		t.Errorf("the run ended as %v", got.GetStatus())
-	}
-	b.resumeAgent(agent)
-	rest(t, b.send(agent, "free"))
 }
 
 // The process may die after the run's end is stored and before its agent is.
@@ -176,16 +198,27 @@ func TestAgentsThatCannotBeReadAreLeftAsTheyAre(t *testing.T) {
 
 func TestUnfinishedFilesAreSweptAtStart(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	for _, dir := range []string{".new-1", ".deleted-2"} {
-		if err := os.MkdirAll(filepath.Join(root, "agents", dir, "runs"), 0o700); err != nil {
+	root, agent, runID := crashed(t)
+	st := store{root: root}
+	unfinished := []string{
+		filepath.Join(root, "agents", ".new-1"),
+		filepath.Join(root, "agents", ".deleted-2"),
+		filepath.Join(st.agentDir(agent), ".write-3"),
+		filepath.Join(st.agentDir(agent), "runs", ".write-4"),
+	}
+	for _, path := range unfinished {
+		if err := os.MkdirAll(filepath.Join(path, "runs"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	startBridge(t, root, answering())
-	entries, err := os.ReadDir(filepath.Join(root, "agents"))
-	if err != nil || len(entries) != 0 {
-		t.Errorf("there is %v, %v", entries, err)
+	b := startBridge(t, root, answering())
+	for _, path := range unfinished {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+	if _, err := b.agents.GetRun(testContext(t), connect.NewRequest(&sdkv1.GetRunRequest{RunId: runID})); err != nil {
+		t.Errorf("the run was swept too: %v", err)
 	}
 }
 
@@ -221,7 +254,7 @@ func TestStopEndsRunsWell(t *testing.T) {
 	s := b.send(agent, "go")
 	until(t, s, "started")
 	stopped := make(chan struct{})
-	go func() { defer close(stopped); b.server.stop(b.front, 0) }()
+	go func() { defer close(stopped); b.server.stop(atOnce(), b.front) }()
 	got := rest(t, s)
 	if r := result(t, got); r.GetStatus() != sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_CANCELLED || r.GetErrorCode() != "bridge_shutdown" {
 		t.Errorf("the run ended as %v", r)
@@ -239,8 +272,8 @@ func TestStopGivesRunsTheirGrace(t *testing.T) {
 	agent := b.createAgent()
 	s := b.send(agent, "go")
 	until(t, s, "started")
-	stopped := make(chan struct{})
-	go func() { defer close(stopped); b.server.stop(b.front, patience) }()
+	stopped, grace := make(chan struct{}), testContext(t)
+	go func() { defer close(stopped); b.server.stop(grace, b.front) }()
 	// New runs are refused from the moment that draining is seen.
 	draining := func() bool {
 		b.server.registry.mu.Lock()
@@ -255,4 +288,33 @@ func TestStopGivesRunsTheirGrace(t *testing.T) {
 		t.Errorf("the run ended as %v", r.GetStatus())
 	}
 	<-stopped
+}
+
+// Shutdown may have asked for minutes of grace. Who sends a signal after it, or
+// has died, does not wait that long.
+func TestGraceIsCutShort(t *testing.T) {
+	t.Parallel()
+	for name, hurry := range map[string]func(signal func(), orphan func()){
+		"by a signal":        func(signal, _ func()) { signal() },
+		"by an ended parent": func(_, orphan func()) { orphan() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := startBridge(t, t.TempDir(), blocking(nil))
+			s := b.send(b.createAgent(), "go")
+			until(t, s, "started")
+			signalled, signal := context.WithCancel(context.Background())
+			defer signal()
+			orphaned := make(chan struct{})
+			draining, cancel := drainContext(signalled, orphaned, 10*patience, 0)
+			defer cancel()
+			stopped := make(chan struct{})
+			go func() { defer close(stopped); b.server.stop(draining, b.front) }()
+			hurry(signal, func() { close(orphaned) })
+			if r := result(t, rest(t, s)); r.GetErrorCode() != "bridge_shutdown" {
+				t.Errorf("the run ended as %v", r)
+			}
+			<-stopped
+		})
+	}
 }

@@ -226,13 +226,21 @@ func (r *registry) endActive(a *agent, why *stop) error {
 		r.logger.Warn("the active run of an agent has no record", "run", id, "error", err)
 		return r.change(a, func(a *agentRecord) { a.ActiveRun = "" })
 	}
+	if err := r.endLeftBehind(rec, why); err != nil {
+		return err
+	}
+	return r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", why.status })
+}
+
+// endLeftBehind records the end of a run that no process runs any more. The
+// lock is held.
+func (r *registry) endLeftBehind(rec runRecord, why *stop) error {
 	rec.Status, rec.ErrorCode, rec.Reason = why.status, why.code, why.reason
-	log, err := reopenLog(r.store.eventsFile(a.rec.ID, id))
+	log, err := reopenLog(r.store.eventsFile(rec.AgentID, rec.ID))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(appendEnd(log, r.now(), rec), log.seal(), r.store.saveRun(rec))
-	return errors.Join(err, r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))
+	return errors.Join(appendEnd(log, r.now(), rec), log.seal(), r.store.saveRun(rec))
 }
 
 func (s *stop) end() runRecord {

@@ -105,8 +105,18 @@ func (s *agentService) CancelRun(_ context.Context, req *connect.Request[sdkv1.C
 func (r *registry) cancelLeftBehind(rec runRecord) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a, ok := r.agents[rec.AgentID]; ok && a.rec.ActiveRun == rec.ID {
+	a, ok := r.agents[rec.AgentID]
+	switch {
+	case !ok:
+		return nil // deleted meanwhile, with its runs
+	case a.rec.ActiveRun == rec.ID:
 		return r.endActive(a, stopCancelled)
 	}
-	return nil
+	// The agent knows nothing of it: the crash, or a full disk, was between two
+	// writes. Another call may have ended it meanwhile.
+	rec, err := r.store.loadRun(rec.AgentID, rec.ID)
+	if err != nil || rec.Status.ended() {
+		return err
+	}
+	return r.endLeftBehind(rec, stopCancelled)
 }

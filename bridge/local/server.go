@@ -112,9 +112,9 @@ func (s *server) handler() http.Handler {
 func (s *server) shutdownAsked() <-chan time.Duration { return s.shutdown }
 
 // stop ends the bridge in order: no new connections and runs, runs that end
-// within grace end well, the others are cancelled, and every stream gets the
-// end of its run before its connection is closed.
-func (s *server) stop(front *http.Server, grace time.Duration) {
+// before draining is done end well, the others are cancelled, and every stream
+// gets the end of its run before its connection is closed.
+func (s *server) stop(draining context.Context, front *http.Server) {
 	closed := make(chan struct{})
 	closing, cancelClosing := context.WithCancel(context.Background())
 	defer cancelClosing()
@@ -123,8 +123,6 @@ func (s *server) stop(front *http.Server, grace time.Duration) {
 		_ = front.Shutdown(closing) // its only error is the end of closing
 	}()
 
-	draining, cancelDraining := context.WithTimeout(context.Background(), grace)
-	defer cancelDraining()
 	s.registry.drain(draining)
 
 	select {

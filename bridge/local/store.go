@@ -82,13 +82,14 @@ func (s *store) close() error {
 
 // sweep removes what a crash left unfinished.
 func (s *store) sweep() error {
-	entries, err := os.ReadDir(filepath.Join(s.root, "agents"))
-	if err != nil {
-		return fmt.Errorf("read the state root: %w", err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			if err := os.RemoveAll(filepath.Join(s.root, "agents", e.Name())); err != nil {
+	dir := filepath.Join(s.root, "agents")
+	for _, unfinished := range []string{".*", "*/.*", "*/runs/.*"} {
+		names, err := fs.Glob(os.DirFS(dir), unfinished)
+		if err != nil {
+			return fmt.Errorf("sweep the state root: %w", err)
+		}
+		for _, name := range names {
+			if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 				return fmt.Errorf("sweep the state root: %w", err)
 			}
 		}
