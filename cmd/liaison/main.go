@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 )
@@ -21,7 +22,17 @@ func main() {
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	ignoreFileSizeSignal()
+	useTwoProcessors()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// useTwoProcessors lets webhooks be read on a machine with one CPU while the disk
+// is flushed: Go takes a while to see that a thread is stuck in the kernel, and
+// nothing else runs meanwhile. GOMAXPROCS in the environment wins.
+func useTwoProcessors() {
+	if runtime.GOMAXPROCS(0) == 1 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2)
+	}
 }
 
 // run is the whole program: it returns the exit status, 0 for success, 1 for a
