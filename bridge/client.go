@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,6 +92,13 @@ func (o *Options) complete() error {
 		}
 		if o.Workspace, err = filepath.Abs(o.Workspace); err != nil {
 			return fmt.Errorf("find Workspace: %w", err)
+		}
+		// The child starts in Workspace, and a relative path would be looked up
+		// there. A bare name is looked up in PATH.
+		if strings.ContainsRune(filepath.ToSlash(o.Executable), '/') {
+			if o.Executable, err = filepath.Abs(o.Executable); err != nil {
+				return fmt.Errorf("find Executable: %w", err)
+			}
 		}
 	}
 	for _, d := range []struct {

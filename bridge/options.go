@@ -7,7 +7,7 @@ import (
 
 // Options says which bridge a client uses. Either Executable or URL is needed.
 type Options struct {
-	// Executable is the bridge to start. It is started on first use.
+	// Executable is the bridge to start, a path or a name in PATH. It is started on first use.
 	Executable string
 	// Args come before the flags that this package adds ("bridge", "serve" for Liaison's own).
 	Args []string

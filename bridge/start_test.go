@@ -137,6 +137,28 @@ func TestStartOfNothing(t *testing.T) {
 	}
 }
 
+// It is the caller's directory that counts, not the workspace, which may hold a
+// stranger's program of that name.
+func TestStartOfARelativePath(t *testing.T) {
+	t.Parallel()
+	o := fakeOptions(t, fakeScript{})
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Executable, err = filepath.Rel(here, o.Executable); err != nil {
+		t.Skip("there is no such path:", err)
+	}
+	// Deeper than here, so that the path leads elsewhere from there.
+	o.Workspace = filepath.Join(t.TempDir(), strings.TrimPrefix(here, filepath.VolumeName(here)))
+	if err := os.MkdirAll(o.Workspace, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := newClient(t, o).Ping(testContext(t)); err != nil {
+		t.Error(err)
+	}
+}
+
 // The child must see nothing of our environment but what it is given.
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("GITHUB_WEBHOOK_SECRET", "hush")
