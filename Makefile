@@ -64,6 +64,10 @@ vulncheck: ## Look for known vulnerabilities that the code can reach
 fuzz: ## Fuzz every target for FUZZTIME (default 10s) each
 	@GO="$(GO)" FUZZTIME="$(or $(FUZZTIME),10s)" scripts/fuzz
 
+.PHONY: contract
+contract: ## Hold the simulated GitHub to GitHub's own description of its API (needs npm)
+	@GO="$(GO)" scripts/contract
+
 .PHONY: bench
 bench: ## Run the benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem ./...

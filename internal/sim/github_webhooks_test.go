@@ -44,14 +44,8 @@ func TestPullRequestDelivery(t *testing.T) {
 	}
 	e := <-received
 	first := <-id
-	judge, err := description()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, action := range []string{"opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"} {
-		if err := judge.Webhook("pull_request", w.Event(repoName, 1, action).Body); err != nil {
-			t.Error(err)
-		}
+		judgeWebhook(t, w.Event(repoName, 1, action))
 	}
 	if e.GetAction() != "synchronize" || e.GetBefore() != before || e.GetAfter() != after || e.GetNumber() != 1 {
 		t.Errorf("event = %s #%d %s..%s", e.GetAction(), e.GetNumber(), e.GetBefore(), e.GetAfter())
@@ -93,10 +87,6 @@ func TestEveryEventParses(t *testing.T) {
 	review := w.AddReview(repoName, 1, sim.Review{Author: "hubot", State: "APPROVED"})
 	line := w.AddReviewComment(repoName, 1, sim.ReviewComment{Author: "hubot", Body: "Why?", Path: "main.go", Line: 3})
 	check := w.AddCheckRun(repoName, w.pull.HeadSHA, sim.CheckRun{Name: "Liaison", AppID: appID, Conclusion: "neutral"})
-	judge, err := description()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, test := range []struct {
 		hook sim.Webhook
 		ok   func(any) bool
@@ -130,9 +120,22 @@ func TestEveryEventParses(t *testing.T) {
 		if err != nil || !test.ok(v) {
 			t.Errorf("%s: %v\n%s", test.hook.Event, err, test.hook.Body)
 		}
-		if err := judge.Webhook(test.hook.Event, test.hook.Body); err != nil {
-			t.Error(err)
-		}
+		judgeWebhook(t, test.hook)
+	}
+}
+
+// judgeWebhook holds a webhook to GitHub's own description, where there is one.
+func judgeWebhook(t *testing.T, hook sim.Webhook) {
+	t.Helper()
+	judge, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if judge == nil {
+		return
+	}
+	if err := judge.Webhook(hook.Event, hook.Body); err != nil {
+		t.Error(err)
 	}
 }
 

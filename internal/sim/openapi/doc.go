@@ -6,6 +6,7 @@
 // description does not know everything (a completed check run may lack a
 // conclusion), so it stands beside the simulator's own rules.
 //
-// github.json is a slice of the description, made by slice.go; its head names
-// the version and the licence.
+// The description is GitHub's, so it is not kept here: "make contract" fetches
+// it, cuts out what is used with slice.go, and runs the tests with it. Without
+// it, in "make test", nothing is judged.
 package openapi

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
-
-//go:embed github.json
-var description []byte
 
 // ErrNoOperation is wrapped by errors about a method and path that the slice
 // of the description does not have.
@@ -39,8 +35,8 @@ type operation struct {
 
 const document = "github.json"
 
-// New reads the description.
-func New() (*Judge, error) {
+// New reads a description that slice.go has cut.
+func New(description []byte) (*Judge, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(description))
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read the description: %w", err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +14,15 @@ import (
 
 func newJudge(t *testing.T) *openapi.Judge {
 	t.Helper()
-	j, err := openapi.New()
+	path := os.Getenv("GITHUB_OPENAPI")
+	if path == "" {
+		t.Skip("GITHUB_OPENAPI names no description of GitHub's API; make contract fetches it and runs this test")
+	}
+	description, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := openapi.New(description)
 	if err != nil {
 		t.Fatal(err)
 	}

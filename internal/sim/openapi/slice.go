@@ -3,8 +3,9 @@
 // This program cuts the operations and webhooks that the project uses out of
 // GitHub's description of its REST API:
 //
-//	npm pack @octokit/openapi && tar xzf octokit-openapi-*.tgz
-//	go run slice.go package/generated/api.github.com.json
+//	go run slice.go api.github.com.json slice.json
+//
+// scripts/contract fetches the description and calls it.
 package main
 
 import (
@@ -57,8 +58,8 @@ pull-request.user pull-request.head.user pull-request.head.repo
 `)
 
 func main() {
-	if len(os.Args) != 2 {
-		fail(fmt.Errorf("usage: go run slice.go api.github.com.json"))
+	if len(os.Args) != 3 {
+		fail(fmt.Errorf("usage: go run slice.go api.github.com.json slice.json"))
 	}
 	b, err := os.ReadFile(os.Args[1])
 	fail(err)
@@ -90,9 +91,9 @@ func main() {
 		s.allowNull(strings.Split(path, "."))
 	}
 	out["operations"], out["webhooks"], out["schemas"] = ops, hooks, s.schemas
-	b, err = json.MarshalIndent(out, "", "") // one value a line, for readable changes
+	b, err = json.Marshal(out)
 	fail(err)
-	fail(os.WriteFile("github.json", append(b, '\n'), 0o644))
+	fail(os.WriteFile(os.Args[2], b, 0o600))
 }
 
 // allowNull lets a property of a schema be null.
