@@ -298,13 +298,15 @@ type lineWatcher struct {
 }
 
 func (l *lineWatcher) Write(p []byte) (int, error) {
+	// First the log: whoever is woken by a line may look for an earlier one.
+	n, err := l.to.Write(p)
 	l.rest = append(l.rest, p...)
 	for {
-		i := bytes.IndexByte(l.rest, '\n')
-		if i < 0 {
-			return l.to.Write(p)
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			return n, err
 		}
-		l.line(l.rest[:i])
-		l.rest = l.rest[i+1:]
+		l.line(line)
+		l.rest = rest
 	}
 }
