@@ -25,7 +25,11 @@ const (
 
 	flagBranch = 0x01
 	flagLeaf   = 0x02
-	flagBucket = 0x01
+	// flagFreelist marks the list of free pages. A list too long for the header's
+	// count has longFreelist there and the true count before its entries.
+	flagFreelist = 0x10
+	longFreelist = 0xffff
+	flagBucket   = 0x01
 
 	noFreelist = ^uint64(0)
 	// quickCheck is how many pages are walked at each opening: 32 MiB of them
@@ -105,7 +109,43 @@ func metaAt(r io.ReaderAt, at int64) (m boltMeta, newer, ok bool) {
 // checkPages walks every page that the file's root reaches.
 func checkPages(f *os.File, m boltMeta) error {
 	w := pageWalk{f: f, meta: m, seen: make([]uint64, m.limit/64+1)}
-	return w.page(m.root, 0, true)
+	if err := w.page(m.root, 0, true); err != nil || !m.listed() {
+		return err
+	}
+	return w.freelist()
+}
+
+// freelist checks the list of free pages, after all that is in use was seen: an
+// entry that is wrong would have bbolt write over what is in use, or far beyond the end.
+func (w *pageWalk) freelist() error {
+	id := w.meta.freelist
+	buf, pages, err := w.read(id, 0)
+	if err != nil {
+		return err
+	}
+	size := uint64(pages) * uint64(w.meta.pageSize)
+	order := binary.NativeEndian
+	if flags := order.Uint16(buf[8:]); flags != flagFreelist {
+		return damaged(w.f, "page %d has kind %#x and should list free pages", id, flags)
+	}
+	if buf, err = w.whole(id, size); err != nil {
+		return err
+	}
+	list, count := buf[pageHeaderSize:], uint64(order.Uint16(buf[10:]))
+	if count == longFreelist {
+		count, list = order.Uint64(list), list[8:]
+	}
+	if count > uint64(len(list))/8 {
+		return damaged(w.f, "the list of free pages has %d entries, more than fit", count)
+	}
+	for i := range count {
+		free := order.Uint64(list[8*i:])
+		if free < 2 || free >= w.meta.limit || w.seen[free/64]&(1<<(free%64)) != 0 {
+			return damaged(w.f, "the list of free pages names page %d, which is not free", free)
+		}
+		w.seen[free/64] |= 1 << (free % 64)
+	}
+	return nil
 }
 
 type pageWalk struct {
