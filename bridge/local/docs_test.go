@@ -28,6 +28,7 @@ func TestTheWalkThroughWorksAsItStands(t *testing.T) {
 		code, _, _ := strings.Cut(block, "```")
 		script.WriteString(code)
 	}
+	bin := filepath.Dir(bridgeExecutable(t)) // before the clock starts: a build may take a minute
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	tmp := t.TempDir()
@@ -35,7 +36,7 @@ func TestTheWalkThroughWorksAsItStands(t *testing.T) {
 	cmd.Stdin = strings.NewReader(script.String())
 	cmd.Env = []string{
 		"TMPDIR=" + tmp, "LIAISON_BRIDGE_EXIT_WITH_PARENT=1",
-		"PATH=" + filepath.Dir(bridgeExecutable(t)) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

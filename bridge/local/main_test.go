@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(removeExec
 const testToken = "test-token"
 
 // patience bounds everything a test waits for.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // testContext ends with the test or after patience.
 func testContext(t testing.TB) context.Context {

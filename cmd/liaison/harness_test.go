@@ -52,7 +52,7 @@ const (
 	repo          = "octo/shop"
 	webhookSecret = "a-webhook-secret-of-the-tests"
 	// patience bounds every wait; it is long because the machine may be busy.
-	patience = 90 * time.Second
+	patience = 5 * time.Minute
 )
 
 var appKey = sync.OnceValue(func() *rsa.PrivateKey {
