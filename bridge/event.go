@@ -103,6 +103,19 @@ type Usage struct {
 // time: a run is never held up by its reader.
 type Gap struct{ Events int }
 
+// Delta is a fragment of what the agent is doing, finer than the other events;
+// see [SendOptions.Deltas]. Its JSON depends on the type.
+type Delta struct {
+	Type string
+	Data json.RawMessage
+}
+
+// Step is one finished step of the conversation; see [SendOptions.Steps].
+type Step struct {
+	Type string
+	Data json.RawMessage
+}
+
 // Unknown is a message of a type that this version does not know.
 type Unknown struct{ Type string }
 
@@ -116,6 +129,8 @@ func (Request) isPayload()   {}
 func (Task) isPayload()      {}
 func (Tokens) isPayload()    {}
 func (Gap) isPayload()       {}
+func (Delta) isPayload()     {}
+func (Step) isPayload()      {}
 func (Unknown) isPayload()   {}
 
 // RunStatus is the state of a run.

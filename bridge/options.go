@@ -5,18 +5,21 @@ import (
 	"time"
 )
 
-// Options says which bridge a client uses. Either Executable or URL is needed.
+// Options says which bridge a client uses. The zero value finds one: see [FindExecutable].
 type Options struct {
 	// Executable is the bridge to start, a path or a name in PATH. It is started on first use.
+	// When neither it nor URL is set, it is what [FindExecutable] finds.
 	Executable string
 	// Args come before the flags that this package adds ("bridge", "serve" for Liaison's own).
 	Args []string
 	// Env is the child's whole environment but for what the protocol needs
 	// (CURSOR_SDK_CLIENT_LANGUAGE, PATH, HOME, TMPDIR): an allow-list, never the host's own environment.
 	Env []string
-	// StateRoot is where the bridge keeps agents and runs between starts; also its HOME. Required with Executable.
+	// StateRoot is where the bridge keeps agents and runs between starts; also its
+	// HOME. When empty it is a directory for each Workspace below the user's state directory.
 	StateRoot string
-	// Workspace is the directory that the bridge starts in. StateRoot when empty.
+	// Workspace is the directory that the bridge starts in. StateRoot when empty, or
+	// the current directory when StateRoot is empty too.
 	Workspace string
 	// APIKey is passed with every call that takes one. Liaison's own bridge accepts any non-empty key.
 	APIKey string
@@ -41,6 +44,9 @@ type Options struct {
 	// ToolStallTimeout ends a run that brings no event while a tool is open or
 	// only keepalives arrive; 600 s when zero.
 	ToolStallTimeout time.Duration
+	// Store keeps agents, runs and what runs said instead of the bridge's own files.
+	// It can only be given to a bridge that this client starts.
+	Store Store
 	// Logger receives the child's stderr at debug level, after Redact.
 	Logger *slog.Logger
 	// Redact masks secrets in stderr and in errors; nil masks nothing but the bridge's own token and APIKey.
@@ -51,39 +57,185 @@ type Options struct {
 // are passed again on resume.
 type AgentOptions struct {
 	// ID asks for an id of the caller's; it must not begin with "bc-".
-	ID    string
-	Name  string
+	ID   string
+	Name string
+	// Model is an id of [Client.Models]; the first of them when empty.
 	Model string
+	// ModelParams are the model's own settings, by their ids.
+	ModelParams map[string]string
+	// Mode is [ModeAgent] when empty.
+	Mode Mode
+	// Local runs the agent on this machine, Cloud at the provider. With neither it
+	// runs here, in the current directory; both are an error.
 	Local *LocalOptions
-	// Tools, when not nil, are the only built-in tools that the agent has; an empty list means none.
+	Cloud *CloudOptions
+	// Tools, when not nil, are the only built-in tools that the agent has; an empty
+	// list means none. Custom tools need "mcp" among them.
 	Tools []string
 	// DisallowedTools are taken away whatever Tools says.
 	DisallowedTools []string
+	// CustomTools are functions of this program that a local agent may call. The
+	// bridge asks nobody before it calls them.
+	CustomTools []Tool
+	// MCPServers are by name. Headers and variables may be secret: they are passed
+	// on and never logged.
+	MCPServers map[string]MCPServer
+	// Subagents are by the name that the agent calls them by. What they may do is
+	// not restricted by Tools.
+	Subagents map[string]Subagent
 }
+
+// Mode is how an agent works.
+type Mode string
+
+// The modes. A planning agent reads and proposes, and changes nothing.
+const (
+	ModeAgent Mode = "agent"
+	ModePlan  Mode = "plan"
+)
 
 // LocalOptions runs the agent on this machine.
 type LocalOptions struct {
-	// Dir is the agent's working directory.
+	// Dir is the agent's working directory, absolute.
 	Dir string
+	// ExtraDirs are further directories that it may use, absolute.
+	ExtraDirs []string
+	// SettingSources are whose settings files are read; none when empty, since the
+	// files of a working directory may be a stranger's.
+	SettingSources []SettingSource
+	// Sandbox turns the sandbox of commands on or off; nil leaves it to the bridge.
+	Sandbox *bool
+	// AutoReview turns the bridge's own review of commands on or off; nil leaves it to the bridge.
+	AutoReview *bool
+}
+
+// SettingSource is an owner of settings files.
+type SettingSource string
+
+// The owners of settings files.
+const (
+	SettingsProject SettingSource = "project"
+	SettingsUser    SettingSource = "user"
+	SettingsTeam    SettingSource = "team"
+	SettingsMDM     SettingSource = "mdm"
+	SettingsPlugins SettingSource = "plugins"
+	SettingsAll     SettingSource = "all"
+)
+
+// CloudOptions runs the agent on a machine of the provider. A nil bool leaves
+// the choice to the provider.
+type CloudOptions struct {
+	Environment          *CloudEnvironment
+	Repositories         []CloudRepository
+	WorkOnCurrentBranch  *bool
+	AutoCreatePR         *bool
+	SkipReviewerRequest  *bool
+	OpenAsProvidersApp   *bool
+	EnvironmentVariables map[string]string
+	Metadata             map[string]string
+}
+
+// CloudEnvironment names a machine, or a kind of machine, of the provider.
+type CloudEnvironment struct {
+	Type CloudEnvironmentType
+	Name string
+}
+
+// CloudEnvironmentType is a kind of machine.
+type CloudEnvironmentType string
+
+// The kinds of machines.
+const (
+	EnvironmentCloud   CloudEnvironmentType = "cloud"
+	EnvironmentPool    CloudEnvironmentType = "pool"
+	EnvironmentMachine CloudEnvironmentType = "machine"
+)
+
+// CloudRepository is a repository that a cloud agent works on.
+type CloudRepository struct {
+	URL string
+	// StartingRef is a branch, tag or commit; the default branch when empty.
+	StartingRef string
+	// PullRequestURL attaches the agent to a pull request.
+	PullRequestURL string
+}
+
+// MCPServer is a server of tools that speaks the Model Context Protocol. Either
+// Command or URL is set.
+type MCPServer struct {
+	// Command starts the server, which speaks on its standard streams.
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string
+	// URL reaches the server over HTTP.
+	URL string
+	// Transport is [MCPStreamableHTTP] when empty.
+	Transport MCPTransport
+	Headers   map[string]string
+	OAuth     *MCPOAuth
+}
+
+// MCPTransport is how an MCP server is reached over HTTP.
+type MCPTransport string
+
+// The transports over HTTP.
+const (
+	MCPStreamableHTTP MCPTransport = "http"
+	MCPSSE            MCPTransport = "sse"
+)
+
+// MCPOAuth is how the bridge signs in to an MCP server.
+type MCPOAuth struct {
+	ClientID     string
+	ClientSecret string
+	Scopes       []string
+}
+
+// Subagent is an agent that the agent may give work to.
+type Subagent struct {
+	// Description tells the agent when to use it; required.
+	Description string
+	Prompt      string
+	// Model is an id; the agent's own model when empty.
+	Model string
+	// MCPServerNames are names of the agent's MCPServers; MCPServers are the
+	// subagent's alone.
+	MCPServerNames []string
+	MCPServers     []MCPServer
 }
 
 // Message is what is sent to an agent.
-type Message struct{ Text string }
+type Message struct {
+	Text   string
+	Images []Image
+}
+
+// Image is part of a message. Either URL or Data with its MIMEType is set.
+type Image struct {
+	URL      string
+	Data     []byte
+	MIMEType string
+	// Width and Height are in pixels; 0 means not said.
+	Width, Height int
+}
 
 // SendOptions tune one run.
 type SendOptions struct {
 	// Model overrides the agent's for this run.
-	Model string
+	Model       string
+	ModelParams map[string]string
+	Mode        Mode
+	// MCPServers replace the agent's for this run when not nil.
+	MCPServers map[string]MCPServer
+	// Deltas asks for [Delta] events, Steps for [Step] events.
+	Deltas bool
+	Steps  bool
 	// Force expires a run that a crashed host left behind. Use it once, and only
 	// when no live run of the agent is known.
 	Force bool
-}
-
-// Model is a model that the bridge offers.
-type Model struct {
-	ID          string
-	DisplayName string
-	Description string
+	// EnvironmentVariables are those of a cloud agent's machine for this run.
+	EnvironmentVariables map[string]string
 }
 
 // Version is what the bridge says of itself.

@@ -36,10 +36,58 @@ type task struct {
 	Model   string
 	// Dir is the working directory, absolute.
 	Dir string
+	// ExtraDirs are further directories that the agent may read, absolute.
+	ExtraDirs []string
 	// Prompt is the user's message.
 	Prompt string
+	// Images are part of the message.
+	Images []image
 	// Tools are the built-in tools that the agent may use in this run.
 	Tools []string
+	// Custom are the caller's tools, and CallCustom calls one of them: the result is
+	// what the caller answered, as JSON. An error of it is for the model to read
+	// unless ctx is done. It is nil when Custom is empty.
+	Custom     []customTool
+	CallCustom func(ctx context.Context, callID, name string, args map[string]any) (map[string]any, error)
+	// Subagents may be given work when Tools has "task".
+	Subagents []subagent
+	// Plan asks for a plan only: nothing may be changed.
+	Plan bool
+	// Memory is what the engine kept of the agent's earlier runs.
+	Memory memory
+}
+
+// image is a picture in a message: a URL, or its bytes in base64 with their type.
+type image struct {
+	URL      string
+	Data     string
+	MIMEType string
+}
+
+// customTool is a tool that the caller serves.
+type customTool struct {
+	Name        string
+	Description string
+	// InputSchema is a JSON Schema; nil when the caller gave none.
+	InputSchema map[string]any
+}
+
+// subagent is an agent that the agent may give work to.
+type subagent struct {
+	Name        string
+	Description string
+	Prompt      string
+	// Model is empty for the agent's own.
+	Model string
+}
+
+// memory is one blob that an engine keeps for an agent between runs, such as
+// the conversation so far. What Keep was given last is stored when the run ends,
+// however it ends.
+type memory interface {
+	// Recall returns nil when nothing was kept.
+	Recall() ([]byte, error)
+	Keep(data []byte)
 }
 
 // answer is how a run ended well.
@@ -92,6 +140,14 @@ type (
 		Failed bool
 	}
 )
+
+// delta is a fragment that only a caller who asked for deltas sees, such as a
+// few words of the answer before [said] has the paragraph. Type and fields are
+// those of an interaction_update.
+type delta struct {
+	Type   string
+	Fields map[string]any
+}
 
 // said is a fragment of the answer.
 type said struct{ Text string }
