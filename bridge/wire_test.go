@@ -92,7 +92,7 @@ func TestModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(models) != 2 || models[0] != (Model{ID: "m-1", DisplayName: "Model One", Description: "the first"}) {
+	if len(models) != 2 || models[0].ID != "m-1" || models[0].DisplayName != "Model One" || models[0].Description != "the first" {
 		t.Errorf("models = %+v", models)
 	}
 	if got := recorded(t, record, "ListModels"); len(got) != 1 || got[0] != `{"options":{"apiKey":"api-key-0123456789"}}` {
