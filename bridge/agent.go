@@ -135,6 +135,10 @@ func (a *Agent) Model() string {
 // ends before the run has a name, the run is cancelled as soon as it has one;
 // afterwards ctx has no meaning for it.
 func (a *Agent) Send(ctx context.Context, m Message, o SendOptions) (*Run, error) {
+	req, err := a.client.wireSend(a.id, m, o)
+	if err != nil {
+		return nil, err
+	}
 	release, err := a.client.reserve(ctx, a.id)
 	if err != nil {
 		return nil, err
@@ -143,13 +147,6 @@ func (a *Agent) Send(ctx context.Context, m Message, o SendOptions) (*Run, error
 	if err != nil {
 		release()
 		return nil, err
-	}
-	req := &sdkv1.SendRequest{AgentId: a.id, Message: &sdkv1.UserMessage{Text: m.Text}, Options: &sdkv1.SendOptions{}}
-	if o.Model != "" {
-		req.Options.Model = &sdkv1.ModelSelection{Id: o.Model}
-	}
-	if o.Force {
-		req.Options.Local = &sdkv1.LocalSendOptions{Force: proto.Bool(true)}
 	}
 	if size := proto.Size(req); conn.maxMessage > 0 && size > conn.maxMessage {
 		release()

@@ -205,16 +205,21 @@ type Subagent struct {
 	MCPServers     []MCPServer
 }
 
-// Message is what is sent to an agent.
+// Message is what is sent to an agent: a text, images or both.
 type Message struct {
-	Text   string
+	// Text is valid UTF-8.
+	Text string
+	// Images are at most [MaxImages].
 	Images []Image
 }
 
 // Image is part of a message. Either URL or Data with its MIMEType is set.
 type Image struct {
-	URL      string
-	Data     []byte
+	// URL is for cloud agents; local ones take Data only.
+	URL string
+	// Data are the image's own bytes, at most [MaxImageBytes].
+	Data []byte
+	// MIMEType is such as "image/png".
 	MIMEType string
 	// Width and Height are in pixels; 0 means not said.
 	Width, Height int
@@ -222,11 +227,15 @@ type Image struct {
 
 // SendOptions tune one run.
 type SendOptions struct {
-	// Model overrides the agent's for this run.
-	Model       string
+	// Model overrides the agent's for this run. Some bridges keep it for the runs
+	// after it too.
+	Model string
+	// ModelParams belong to Model, which they need.
 	ModelParams map[string]string
-	Mode        Mode
-	// MCPServers replace the agent's for this run when not nil.
+	// Mode is the agent's own when empty.
+	Mode Mode
+	// MCPServers replace the agent's for this run when not nil. An empty map is an
+	// error, since the protocol cannot say "none".
 	MCPServers map[string]MCPServer
 	// Deltas asks for [Delta] events, Steps for [Step] events.
 	Deltas bool
