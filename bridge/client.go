@@ -34,6 +34,7 @@ var ErrClosed = errors.New("bridge: the client is closed")
 type Client struct {
 	options    Options
 	supervisor *supervisor
+	callbacks  *callbackServer
 	// slots bounds the runs under way.
 	slots chan struct{}
 	runs  sync.WaitGroup
@@ -42,8 +43,9 @@ type Client struct {
 	busy    map[string]struct{} // agents with a run under way
 	stopped bool                // no new runs
 
-	closing sync.Once
-	closed  chan struct{}
+	closing  sync.Once
+	closed   chan struct{}
+	closeErr error // valid after closed
 }
 
 // New checks the options and returns a client. Nothing is started or called yet.
@@ -57,6 +59,7 @@ func New(o Options) (*Client, error) {
 		busy:    map[string]struct{}{},
 		closed:  make(chan struct{}),
 	}
+	c.callbacks = newCallbackServer(o.Store, o.Logger, o.Redact)
 	open := c.options.launch
 	if o.URL != "" {
 		open = c.options.attach
@@ -213,8 +216,9 @@ func (c *Client) Exited() <-chan struct{} {
 
 // Close ends the runs under way and stops the bridge that this client started:
 // it is asked, told after StopGrace and killed after another. The end of ctx
-// kills it at once. Close returns when the process is gone; calling it again is
-// harmless.
+// kills it at once. Close returns when the process is gone and the calls of tools
+// have returned; with an error when ctx ended before they had. Calling it again
+// is harmless.
 func (c *Client) Close(ctx context.Context) error {
 	c.closing.Do(func() {
 		defer close(c.closed)
@@ -225,9 +229,11 @@ func (c *Client) Close(ctx context.Context) error {
 			conn.close(ctx, c.options.StopGrace)
 		}
 		c.runs.Wait()
+		// Last, since a bridge that stops still writes to its store.
+		c.closeErr = c.callbacks.close(ctx)
 	})
 	<-c.closed
-	return nil
+	return c.closeErr
 }
 
 // reserve claims the agent and one of the slots for a run. The bridge advertises

@@ -36,10 +36,20 @@ type connection struct {
 	// maxMessage is what the bridge accepts in one message; 0 means not said.
 	maxMessage int
 	version    Version
+
+	// root is the URL that the bridge is called at.
+	root string
+	// registering has one place, whose holder may use knowsTools: whether the
+	// bridge knows where custom tools are called.
+	registering chan struct{}
+	knowsTools  bool
 }
 
 func newConnection(root, token string, mask func(string) string, callTimeout time.Duration) *connection {
-	c := &connection{http: newHTTPClient(token), mask: mask, callTimeout: callTimeout}
+	c := &connection{
+		http: newHTTPClient(token), mask: mask, callTimeout: callTimeout,
+		root: root, registering: make(chan struct{}, 1),
+	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	limit := connect.WithReadMaxBytes(maxReceive)
 	c.control = sdkv1connect.NewSdkBridgeControlServiceClient(c.http, root, limit)
