@@ -6,6 +6,9 @@
 // session, kept apart because it is large and may lose its last text deltas at
 // a power failure while decisions may not.
 //
+// What a bridge remembers of its agents ([AgentRecords]) is kept beside the
+// decisions, so that one volume holds all of it; nobody here reads it.
+//
 // The interfaces are small and named for their consumers; [Store] composes
 // them. Engines live in sub-packages (boltstore, memstore) and all pass the
 // suite in statetest. Values are plain structs and belong to the caller: no

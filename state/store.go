@@ -84,6 +84,7 @@ type Store interface {
 	Timers
 	Wakes
 	Lifecycle
+	AgentRecords
 	Committer
 	Admin
 }

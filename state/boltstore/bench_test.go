@@ -327,3 +327,26 @@ func openAgain(b *testing.B, path string) *boltstore.Store {
 	}
 	return s
 }
+
+// BenchmarkAppendRunEvent has several runs speak at once, as the bridge's
+// callbacks bring what they say.
+func BenchmarkAppendRunEvent(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "liaison.db"), boltstore.Options{})
+	var runs atomic.Int64
+	event := state.RunEvent{Type: "assistant", At: time.Unix(0, 0), Payload: []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"a few words of an answer"}]}}`)}
+	b.SetParallelism(8)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		run := state.AgentRecord{Kind: state.RecordRun, ID: fmt.Sprint(runs.Add(1)), AgentID: "agent"}
+		if err := s.CreateAgentRecord(b.Context(), run); err != nil {
+			b.Error(err)
+			return
+		}
+		for pb.Next() {
+			if _, err := s.AppendRunEvent(b.Context(), run.ID, event); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}

@@ -249,3 +249,52 @@ func TestWritersShareATransaction(t *testing.T) {
 		t.Errorf("%d transactions for %d deliveries that waited for one", got, n)
 	}
 }
+
+// What agents keep must not take the room that decisions need.
+func TestAFullStoreRefusesAgentRecordsAndStillDecides(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{MaxSize: 2 << 20})
+	ctx := t.Context()
+	run := state.AgentRecord{Kind: state.RecordRun, ID: "run", AgentID: "agent"}
+	if err := s.CreateAgentRecord(ctx, run); err != nil {
+		t.Fatal(err)
+	}
+	noise := make([]byte, 10_000)
+	_, _ = rand.Read(noise) // it cannot be compressed
+	event := state.RunEvent{Type: "assistant", Payload: fmt.Appendf(nil, "%q", fmt.Sprintf("%x", noise))}
+	said := 0
+	for {
+		_, err := s.AppendRunEvent(ctx, "run", event)
+		if errors.Is(err, state.ErrUnavailable) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said++; said > 200 {
+			t.Fatal("the limit holds nothing back")
+		}
+	}
+	large := make([]byte, 5*len(noise))
+	_, _ = rand.Read(large)
+	run.ID, run.Data = "other", large
+	if err := s.CreateAgentRecord(ctx, run); !errors.Is(err, state.ErrUnavailable) {
+		t.Errorf("a record in a full store: %v, want ErrUnavailable", err)
+	}
+	for i := range 20 {
+		if _, err := s.Commit(ctx, state.Change{Facts: []state.Fact{{Key: fmt.Sprint(i)}}}); err != nil {
+			t.Fatalf("deciding in a full store: %v", err)
+		}
+	}
+	if events, err := s.RunEvents(ctx, "run", 0, 1000); err != nil || len(events) != said {
+		t.Errorf("%d of %d events, %v", len(events), said, err)
+	}
+	// Forgetting the agent makes room, which the next transaction may use.
+	if err := errors.Join(s.DeleteAgentRecord(ctx, state.RecordAgent, "agent"), s.Check(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	run.ID = "again"
+	if err := s.CreateAgentRecord(ctx, run); err != nil {
+		t.Errorf("after an agent was forgotten: %v", err)
+	}
+}

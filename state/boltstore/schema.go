@@ -56,6 +56,13 @@ const (
 	tableWakes
 	// tableLifecycle is commit ordinal → event.
 	tableLifecycle
+	// tableRecords is kind NUL id → agent NUL encoded data. It and those that
+	// follow came with schema version 2.
+	tableRecords
+	// tableAgentRecords is kind NUL agent NUL id → nothing.
+	tableAgentRecords
+	// tableRunEvents is run NUL number → encoded event.
+	tableRunEvents
 	tableCount
 )
 
@@ -63,6 +70,7 @@ var tableNames = [tableCount]string{
 	"meta", "deliveries", "bodies", "delivery_ids", "pending", "letters", "facts", "sessions", "keys",
 	"turns", "session_turns", "open_turns", "running", "outbox", "outbox_ids", "outbox_order", "outbox_due",
 	"timers", "timers_due", "wakes", "lifecycle",
+	"records", "agent_records", "run_events",
 }
 
 // The keys of tableMeta.
@@ -74,14 +82,18 @@ var (
 )
 
 // schemaVersion is what this program writes.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
-var migrations = [schemaVersion]func(*bolt.Tx) error{createTables}
+var migrations = [schemaVersion]func(*bolt.Tx) error{
+	func(tx *bolt.Tx) error { return createTables(tx, tableMeta, tableRecords) },
+	func(tx *bolt.Tx) error { return createTables(tx, tableRecords, tableCount) },
+}
 
-func createTables(tx *bolt.Tx) error {
-	for _, name := range tableNames {
+// createTables makes the tables from first up to the one before end.
+func createTables(tx *bolt.Tx, first, end table) error {
+	for _, name := range tableNames[first:end] {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return fmt.Errorf("create table %s: %w", name, err)
 		}

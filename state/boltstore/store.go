@@ -221,7 +221,8 @@ func protect(path string, fn func() error) (err error) {
 func refusal(err error) bool {
 	_, claimed := errors.AsType[*state.FactClaimedError](err)
 	return claimed || errors.Is(err, state.ErrConflict) || errors.Is(err, state.ErrFenced) ||
-		errors.Is(err, state.ErrNotFound) || errors.Is(err, state.ErrInvalid) || errors.Is(err, errFull)
+		errors.Is(err, state.ErrNotFound) || errors.Is(err, state.ErrExists) ||
+		errors.Is(err, state.ErrInvalid) || errors.Is(err, errFull)
 }
 
 var _ rules.View = (*reader)(nil)

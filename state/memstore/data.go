@@ -23,6 +23,8 @@ type data struct {
 	timers      map[string]state.Timer
 	wakes       map[string]state.Wake
 	lifecycle   map[uint64][]state.LifecycleEvent
+	records     map[recordKey]state.AgentRecord
+	runEvents   map[string][]state.RunEvent
 }
 
 // item is an outbox item with how far it has come.
@@ -44,6 +46,8 @@ func newData() *data {
 		timers:      map[string]state.Timer{},
 		wakes:       map[string]state.Wake{},
 		lifecycle:   map[uint64][]state.LifecycleEvent{},
+		records:     map[recordKey]state.AgentRecord{},
+		runEvents:   map[string][]state.RunEvent{},
 	}
 }
 

@@ -97,6 +97,8 @@ func prepare(t testing.TB, s state.Store) {
 	})
 	commit(t, s, state.Change{Settle: []state.OutboxSettlement{{ID: "out_9", Result: state.OutboxDone}}})
 	commit(t, s, state.Change{Lifecycle: []state.LifecycleEvent{lifecycle("turn.queued", "ses_0")}})
+	remember(t, s, agentRecord("agt_0"), runRecord("run_0", "agt_0"), checkpoint("agt_0/0", "agt_0"))
+	say(t, s, "run_0", "status", "assistant")
 }
 
 // everything is a change with all kinds of rows, valid after prepare.

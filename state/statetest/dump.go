@@ -19,6 +19,8 @@ type snapshot struct {
 	Timers    []state.Timer
 	Wakes     []state.Wake
 	Lifecycle []state.LifecycleEvent
+	Records   []state.AgentRecord
+	RunEvents []state.RunEvent
 }
 
 const all = 1 << 20
@@ -46,6 +48,12 @@ func dump(t testing.TB, s state.Store) snapshot {
 	for _, row := range snap.Sessions {
 		snap.Turns = append(snap.Turns, must(s.Turns(ctx, row.ID))(t)...)
 		snap.Items = append(snap.Items, must(s.OutboxItems(ctx, row.ID))(t)...)
+	}
+	for _, kind := range []state.RecordKind{state.RecordAgent, state.RecordRun, state.RecordCheckpoint} {
+		snap.Records = append(snap.Records, must(s.AgentRecords(ctx, kind, "", "", all))(t)...)
+	}
+	for _, r := range snap.Records {
+		snap.RunEvents = append(snap.RunEvents, must(s.RunEvents(ctx, r.ID, 0, all))(t)...)
 	}
 	return snap
 }

@@ -39,6 +39,8 @@ func runModel(t *testing.T, open OpenAt) {
 			"decide":  m.decide,
 			"claim":   m.claim,
 			"confirm": m.confirm,
+			"record":  m.record,
+			"say":     m.say,
 			"crash":   m.crash,
 			"close":   m.close,
 			"":        m.compare,
@@ -267,7 +269,7 @@ func kind(err error) string {
 		return "claimed by " + claimed.By
 	}
 	for _, known := range []error{
-		state.ErrInvalid, state.ErrNotFound, state.ErrFenced, state.ErrConflict, state.ErrUnavailable} {
+		state.ErrInvalid, state.ErrNotFound, state.ErrExists, state.ErrFenced, state.ErrConflict, state.ErrUnavailable} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

@@ -24,6 +24,8 @@ func Run(t *testing.T, open Open) {
 	t.Run("Outbox", func(t *testing.T) { runOutbox(t, open) })
 	t.Run("Timers", func(t *testing.T) { runTimers(t, open) })
 	t.Run("Lifecycle", func(t *testing.T) { runLifecycle(t, open) })
+	t.Run("AgentRecords", func(t *testing.T) { runAgentRecords(t, open) })
+	t.Run("RunEvents", func(t *testing.T) { runRunEvents(t, open) })
 	t.Run("Admin", func(t *testing.T) { runAdmin(t, open) })
 }
 

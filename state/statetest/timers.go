@@ -142,6 +142,12 @@ func runAdmin(t *testing.T, open Open) {
 			"ClaimOutbox":  func() error { _, err := s.ClaimOutbox(ctx, at(0), 1); return err },
 			"NextTimer":    func() error { _, _, err := s.NextTimer(ctx); return err },
 			"Check":        func() error { return s.Check(ctx) },
+			"AgentRecord":  func() error { _, err := s.AgentRecord(ctx, state.RecordAgent, "a"); return err },
+			"AgentRecords": func() error { _, err := s.AgentRecords(ctx, state.RecordAgent, "", "", 1); return err },
+			"Create":       func() error { return s.CreateAgentRecord(ctx, agentRecord("a")) },
+			"Delete":       func() error { return s.DeleteAgentRecord(ctx, state.RecordAgent, "a") },
+			"Append":       func() error { _, err := s.AppendRunEvent(ctx, "r", state.RunEvent{}); return err },
+			"RunEvents":    func() error { _, err := s.RunEvents(ctx, "r", 0, 1); return err },
 		}
 		for name, call := range calls {
 			wantErr(t, call(), state.ErrUnavailable, name)
