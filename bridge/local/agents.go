@@ -49,6 +49,7 @@ func (s *agentService) CreateAgent(_ context.Context, req *connect.Request[sdkv1
 	if err := s.server.registry.create(spec); err != nil {
 		return nil, err
 	}
+	s.server.noteUnused(spec.id, spec.model, o)
 	return connect.NewResponse(&sdkv1.CreateAgentResponse{
 		AgentId: spec.id, Model: &sdkv1.ModelSelection{Id: spec.model},
 	}), nil
@@ -68,7 +69,7 @@ func (r *registry) create(spec agentSpec) error {
 	case err != nil:
 		return err
 	}
-	r.agents[spec.id] = &agent{rec: rec, attached: true, tools: spec.tools}
+	r.agents[spec.id] = &agent{rec: rec, attached: true, offer: spec.offer}
 	return nil
 }
 
@@ -94,8 +95,9 @@ func (s *agentService) ResumeAgent(_ context.Context, req *connect.Request[sdkv1
 	if err != nil {
 		return nil, err
 	}
-	// Restrictions are this call's alone; those of an earlier process are forgotten.
-	a.attached, a.tools = true, spec.tools
+	// Restrictions and offers are this call's alone; those of an earlier one are forgotten.
+	a.attached, a.offer = true, spec.offer
+	s.server.noteUnused(a.rec.ID, modelID, req.Msg.GetOptions())
 	return connect.NewResponse(&sdkv1.ResumeAgentResponse{
 		AgentId: a.rec.ID, Model: &sdkv1.ModelSelection{Id: modelID},
 	}), nil
@@ -121,7 +123,7 @@ func (s *agentService) CloseAgent(_ context.Context, req *connect.Request[sdkv1.
 	if err != nil {
 		return nil, err
 	}
-	a.attached, a.tools = false, toolPolicy{}
+	a.attached, a.offer = false, offer{}
 	return connect.NewResponse(&sdkv1.CloseAgentResponse{}), nil
 }
 

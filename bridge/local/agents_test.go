@@ -284,11 +284,7 @@ func TestSetToolCallback(t *testing.T) {
 		_, err := b.control.SetToolCallback(ctx, connect.NewRequest(&sdkv1.SetToolCallbackRequest{Url: url, AuthToken: token}))
 		return err
 	}
-	stored := func() callback {
-		b.server.mu.Lock()
-		defer b.server.mu.Unlock()
-		return b.server.toolCallback
-	}
+	stored := b.server.tools.target
 	good := callback{url: "http://127.0.0.1:1/x", token: "t"}
 	if err := set(good.url, good.token); err != nil {
 		t.Fatal(err)

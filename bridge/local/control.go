@@ -53,8 +53,6 @@ func (c *controlService) SetToolCallback(_ context.Context, req *connect.Request
 			return nil, invalid("%v", err)
 		}
 	}
-	c.server.mu.Lock()
-	c.server.toolCallback = cb
-	c.server.mu.Unlock()
+	c.server.tools.set(cb)
 	return connect.NewResponse(&sdkv1.SetToolCallbackResponse{}), nil
 }

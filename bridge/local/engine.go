@@ -17,9 +17,27 @@ type engine interface {
 	// Run answers one message. It reports what it does through emit, which is
 	// safe to call until Run returns and must not be called after it. The
 	// returned text is the whole answer; its fragments were emitted as [said].
-	// An error that a person shall read as the reason is a [*runFailure]. Run
-	// returns soon after ctx is done.
+	// An error that a person shall read as the reason is a [*runFailure]; the
+	// answer's usage counts also then. Run returns soon after ctx is done.
 	Run(ctx context.Context, t task, emit func(event)) (answer, error)
+}
+
+// able is an engine that says what it can do with a message; one that says
+// nothing can do nothing of it.
+type able interface{ Abilities() abilities }
+
+// abilities are what an engine makes use of when it is given.
+type abilities struct {
+	Images      bool
+	CustomTools bool
+	Subagents   bool
+}
+
+func abilitiesOf(e engine) abilities {
+	if a, ok := e.(able); ok {
+		return a.Abilities()
+	}
+	return abilities{}
 }
 
 // model is one entry of ListModels.
@@ -45,8 +63,11 @@ type task struct {
 	// Tools are the built-in tools that the agent may use in this run.
 	Tools []string
 	// Custom are the caller's tools, and CallCustom calls one of them: the result is
-	// what the caller answered, as JSON. An error of it is for the model to read
-	// unless ctx is done. It is nil when Custom is empty.
+	// what the caller answered, as JSON; [readAnswer] takes it apart. An error of it
+	// is for the model to read unless ctx is done. CallCustom reports the call as a
+	// tool call named mcp itself, the engine does not. The id is the engine's own
+	// for the call and may be empty; what the caller sees is unique for the agent.
+	// CallCustom may be called concurrently, and is nil when Custom is empty.
 	Custom     []customTool
 	CallCustom func(ctx context.Context, callID, name string, args map[string]any) (map[string]any, error)
 	// Subagents may be given work when Tools has "task".
@@ -102,14 +123,35 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 	CacheRead  int64 `json:"cache_read_tokens"`
 	CacheWrite int64 `json:"cache_write_tokens"`
+	// Reasoning is part of Output.
+	Reasoning int64 `json:"reasoning_tokens,omitempty"`
 }
 
+func (u usage) total() int64 { return u.Input + u.Output }
+
 func (u usage) proto() *sdkv1.TokenUsage {
-	return &sdkv1.TokenUsage{
+	out := &sdkv1.TokenUsage{
 		InputTokens: u.Input, OutputTokens: u.Output,
 		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-		TotalTokens: u.Input + u.Output,
+		TotalTokens: u.total(),
 	}
+	if u.Reasoning > 0 {
+		out.ReasoningTokens = &u.Reasoning
+	}
+	return out
+}
+
+// fields are the usage as the protocol's JSON spells it.
+func (u usage) fields() map[string]any {
+	out := map[string]any{
+		"inputTokens": u.Input, "outputTokens": u.Output,
+		"cacheReadTokens": u.CacheRead, "cacheWriteTokens": u.CacheWrite,
+		"totalTokens": u.total(),
+	}
+	if u.Reasoning > 0 {
+		out["reasoningTokens"] = u.Reasoning
+	}
+	return out
 }
 
 // event is one thing that an engine reports while it runs.
@@ -143,7 +185,9 @@ type (
 
 // delta is a fragment that only a caller who asked for deltas sees, such as a
 // few words of the answer before [said] has the paragraph. Type and fields are
-// those of an interaction_update.
+// those of an interaction_update. It is never recorded. An engine reports
+// [deltaText] and [deltaThinking] only, and may leave them out: the bridge makes
+// the others, and these too for what was said or thought without them.
 type delta struct {
 	Type   string
 	Fields map[string]any
@@ -151,6 +195,8 @@ type delta struct {
 
 // said is a fragment of the answer.
 type said struct{ Text string }
+
+func (e delta) message() (string, map[string]any) { return e.Type, e.Fields }
 
 func (e thought) message() (string, map[string]any) {
 	m := map[string]any{"text": e.Text}

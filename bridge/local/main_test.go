@@ -44,6 +44,7 @@ func atOnce() context.Context {
 // scripted is an engine whose runs are a function of the test.
 type scripted struct {
 	tools []string
+	can   abilities
 	run   func(ctx context.Context, t task, emit func(event)) (answer, error)
 }
 
@@ -56,6 +57,8 @@ func (s scripted) Tools() []string {
 	}
 	return s.tools
 }
+
+func (s scripted) Abilities() abilities { return s.can }
 
 func (s scripted) Run(ctx context.Context, t task, emit func(event)) (answer, error) {
 	return s.run(ctx, t, emit)

@@ -1,8 +1,6 @@
 package local
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -20,7 +18,7 @@ type agentSpec struct {
 	name  string
 	model string
 	dir   string
-	tools toolPolicy
+	offer offer
 }
 
 // checkOptions reads the options that create and resume share. What this
@@ -28,6 +26,7 @@ type agentSpec struct {
 //
 // MCP servers, subagents, custom tools and setting sources are offers to a
 // model; an agent is free not to use them, and the built-in reviewer does not.
+// [server.noteUnused] says so in the log.
 func (s *server) checkOptions(o *sdkv1.AgentOptions) (agentSpec, error) {
 	if o.GetApiKey() == "" {
 		return agentSpec{}, noAPIKey("agents")
@@ -47,12 +46,11 @@ func (s *server) checkOptions(o *sdkv1.AgentOptions) (agentSpec, error) {
 			return agentSpec{}, err
 		}
 	}
-	if o.GetTools() != nil {
-		spec.tools = toolPolicy{restricted: true, only: o.GetTools().GetNames()}
+	var err error
+	if spec.offer, err = s.checkOffer(o); err != nil {
+		return agentSpec{}, err
 	}
-	spec.tools.never = o.GetDisallowedTools()
 	if len(o.GetLocal().GetCwd()) > 0 {
-		var err error
 		if spec.dir, err = workingDir(o.GetLocal().GetCwd()); err != nil {
 			return agentSpec{}, err
 		}
@@ -80,16 +78,7 @@ func workingDir(cwd []string) (string, error) {
 	if len(cwd) != 1 {
 		return "", invalid("options.local.cwd has %d directories; exactly one is needed", len(cwd))
 	}
-	dir := cwd[0]
-	if !filepath.IsAbs(dir) {
-		return "", invalid("options.local.cwd %.200q is not an absolute path", dir)
-	}
-	// A path with a zero byte or of a megabyte fails here like any other.
-	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() {
-		return "", invalid("options.local.cwd %.200q is not a directory that exists", dir)
-	}
-	return filepath.Clean(dir), nil
+	return existingDirectory("options.local.cwd", cwd[0])
 }
 
 // refuseIdempotencyKey answers as the vendor's bridge does for local agents,

@@ -8,6 +8,9 @@ import (
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
+// maxPromptBytes bounds what is kept of a message to an agent.
+const maxPromptBytes = 256 << 10
+
 // agentRecord is what is kept of an agent. Tools, restrictions and the API key
 // are not: the caller gives them again when it resumes.
 type agentRecord struct {
@@ -34,6 +37,10 @@ type runRecord struct {
 	Status   runStatus     `json:"status"`
 	Created  time.Time     `json:"created"`
 	Duration time.Duration `json:"duration_ns"`
+	// Prompt is what was asked, at most [maxPromptBytes] of it.
+	Prompt string `json:"prompt,omitempty"`
+	// Images is how many came with it; they are not kept.
+	Images int `json:"images,omitempty"`
 	// Result is the whole answer of a run that finished.
 	Result string `json:"result,omitempty"`
 	// ErrorCode and Reason say why a run did not finish.

@@ -16,6 +16,7 @@ type registry struct {
 	ids    *idSource
 	now    func() time.Time
 	logger *slog.Logger
+	tools  *toolCaller
 	// maxLive bounds the runs under way, maxLog the bytes that one may say.
 	maxLive int
 	maxLog  int64
@@ -33,7 +34,7 @@ type agent struct {
 	rec      agentRecord
 	runs     []string // oldest first
 	attached bool
-	tools    toolPolicy
+	offer    offer
 }
 
 // toolPolicy is which built-in tools an agent may use.
@@ -56,7 +57,7 @@ func (p toolPolicy) allowed(tools []string) []string {
 }
 
 // newRegistry loads what is kept.
-func newRegistry(st *store, ids *idSource, now func() time.Time, logger *slog.Logger, maxLive int, maxLog int64) (*registry, error) {
+func newRegistry(st *store, ids *idSource, now func() time.Time, logger *slog.Logger, tools *toolCaller, maxLive int, maxLog int64) (*registry, error) {
 	agents, err := st.loadAgents(func(err error) {
 		logger.Error("an agent is left out because its files cannot be read", "error", err)
 	})
@@ -64,7 +65,7 @@ func newRegistry(st *store, ids *idSource, now func() time.Time, logger *slog.Lo
 		return nil, err
 	}
 	r := &registry{
-		store: st, ids: ids, now: now, logger: logger, maxLive: maxLive, maxLog: maxLog,
+		store: st, ids: ids, now: now, logger: logger, tools: tools, maxLive: maxLive, maxLog: maxLog,
 		agents: agents, owner: make(map[string]*agent), live: make(map[string]*run),
 	}
 	for _, a := range agents {

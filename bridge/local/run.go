@@ -3,9 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -27,6 +24,9 @@ type run struct {
 	rec    runRecord
 	log    *eventLog
 	cancel context.CancelCauseFunc
+	// feed is nil unless the caller of Send asked for deltas.
+	feed   *deltaFeed
+	memory *runMemory
 	// done is closed when the end is recorded.
 	done chan struct{}
 }
@@ -47,16 +47,29 @@ var (
 	stopShutdown  = &stop{statusCancelled, "bridge_shutdown", "the bridge was shut down"}
 )
 
+// runRequest is a checked Send.
+type runRequest struct {
+	agentID string
+	prompt  string
+	images  []image
+	force   bool
+	mode    sdkv1.AgentModeOption
+	deltas  bool
+	// choose finds the engine and the model's id.
+	choose func(agentModel string) (engine, string, error)
+}
+
 // startRun begins a run of an attached agent and returns at once. The run
 // belongs to the bridge, not to the call that started it.
-func (r *registry) startRun(agentID, prompt string, force bool, choose func(agentModel string) (engine, string, error)) (runRecord, *run, error) {
+func (r *registry) startRun(q runRequest) (runRecord, *run, error) {
+	agentID := q.agentID
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, err := r.attachedAgent(agentID)
 	if err != nil {
 		return runRecord{}, nil, err
 	}
-	eng, modelID, err := choose(a.rec.Model)
+	eng, modelID, err := q.choose(a.rec.Model)
 	if err != nil {
 		return runRecord{}, nil, err
 	}
@@ -65,7 +78,7 @@ func (r *registry) startRun(agentID, prompt string, force bool, choose func(agen
 		return runRecord{}, nil, newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, "the bridge is shutting down")
 	case a.rec.Archived:
 		return runRecord{}, nil, newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_AGENT_ARCHIVED, "agent %s is archived; unarchive it first", agentID)
-	case a.rec.ActiveRun != "" && !force:
+	case a.rec.ActiveRun != "" && !q.force:
 		return runRecord{}, nil, agentBusy(agentID, a.rec.ActiveRun)
 	case a.rec.ActiveRun != "":
 		if err := r.endActive(a, stopForced); err != nil {
@@ -84,7 +97,8 @@ func (r *registry) startRun(agentID, prompt string, force bool, choose func(agen
 	if err != nil {
 		return runRecord{}, nil, err
 	}
-	rec := runRecord{ID: id, AgentID: agentID, Model: modelID, Status: statusRunning, Created: r.now().UTC()}
+	rec := runRecord{ID: id, AgentID: agentID, Model: modelID, Status: statusRunning, Created: r.now().UTC(),
+		Prompt: cut(q.prompt, maxPromptBytes), Images: len(q.images)}
 	log, err := createLog(r.store.eventsFile(agentID, id), r.maxLog)
 	if err != nil {
 		return runRecord{}, nil, err
@@ -97,87 +111,22 @@ func (r *registry) startRun(agentID, prompt string, force bool, choose func(agen
 		return runRecord{}, nil, errors.Join(err, log.seal(), r.store.dropRun(agentID, id))
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	live := &run{rec: rec, log: log, cancel: cancel, done: make(chan struct{})}
+	live := &run{rec: rec, log: log, cancel: cancel, done: make(chan struct{}), memory: &runMemory{store: r.store, agentID: agentID}}
+	if q.deltas {
+		live.feed = newDeltaFeed()
+	}
 	a.runs = append(a.runs, id)
 	r.owner[id], r.live[id] = a, live
-	t := task{AgentID: agentID, RunID: id, Model: modelID, Dir: a.rec.Dir, Prompt: prompt, Tools: a.tools.allowed(eng.Tools())}
+	t := task{
+		AgentID: agentID, RunID: id, Model: modelID, Dir: a.rec.Dir, ExtraDirs: a.offer.extraDirs,
+		Prompt: q.prompt, Images: q.images, Tools: a.offer.tools.allowed(eng.Tools()),
+		Custom: a.offer.customTools(), Subagents: a.offer.subagents, Memory: live.memory,
+		Plan: q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_PLAN ||
+			q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_UNSPECIFIED && a.offer.plan,
+	}
 	go r.execute(ctx, live, eng, t)
 	return rec, live, nil
 }
-
-// execute runs the engine and records its end. It says first what every run
-// says first.
-func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
-	defer live.cancel(nil)
-	emit := func(kind string, fields map[string]any) {
-		message := map[string]any{"type": kind, "agent_id": t.AgentID, "run_id": t.RunID}
-		for key, value := range fields {
-			message[key] = value
-		}
-		switch err := live.log.append(r.now().UTC(), kind, message); {
-		case err == nil, errors.Is(err, errSealed):
-		case errors.Is(err, errLogFull):
-			live.cancel(&stop{statusError, "record_full", fmt.Sprintf("the run said more than the %d KiB that are kept of one run", r.maxLog>>10)})
-		default:
-			r.logger.Error("a run's message could not be recorded", "run", t.RunID, "error", err)
-			live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full?"})
-		}
-	}
-	emit(durableOnly, map[string]any{"request_id": requestPrefix + t.RunID})
-	emit("status", map[string]any{"status": string(statusRunning)})
-	tools := make([]any, len(t.Tools))
-	for i, name := range t.Tools {
-		tools[i] = name
-	}
-	emit("system", map[string]any{"subtype": "init", "model": map[string]any{"id": t.Model}, "tools": tools})
-
-	ans, err := guarded(ctx, eng, t, func(e event) { emit(e.message()) })
-
-	end := runRecord{Status: statusFinished, Result: strings.ToValidUTF8(ans.Text, "\uFFFD"), Usage: ans.Usage}
-	var failure *runFailure
-	var told *stop
-	var panicked *enginePanic
-	switch {
-	case errors.As(context.Cause(ctx), &told):
-		end.Status, end.ErrorCode, end.Reason = told.status, told.code, told.reason
-	case errors.As(err, &failure):
-		end.Status, end.ErrorCode, end.Reason = statusError, failure.Code, failure.Reason
-	case errors.As(err, &panicked):
-		r.logger.Error("the engine panicked", "run", t.RunID, "panic", panicked.value, "stack", string(panicked.stack))
-		end.Status, end.ErrorCode, end.Reason = statusError, "engine_failed", "the agent failed unexpectedly; the bridge's log has the details"
-	case err != nil:
-		r.logger.Error("a run failed", "run", t.RunID, "error", err)
-		end.Status, end.ErrorCode, end.Reason = statusError, "engine_failed", "the run failed: "+err.Error()
-	default:
-		emit("usage", map[string]any{"usage": map[string]any{
-			"inputTokens": ans.Usage.Input, "outputTokens": ans.Usage.Output,
-			"cacheReadTokens": ans.Usage.CacheRead, "cacheWriteTokens": ans.Usage.CacheWrite,
-			"totalTokens": ans.Usage.Input + ans.Usage.Output,
-		}})
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.finish(live, end)
-}
-
-// guarded turns an engine's panic into an error, so that one bad file does not
-// end the bridge and every other run with it.
-func guarded(ctx context.Context, eng engine, t task, emit func(event)) (ans answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &enginePanic{value: p, stack: debug.Stack()}
-		}
-	}()
-	return eng.Run(ctx, t, emit)
-}
-
-// enginePanic is a panic of an engine, for the log only.
-type enginePanic struct {
-	value any
-	stack []byte
-}
-
-func (p *enginePanic) Error() string { return "the engine panicked" }
 
 // finish records the end of a live run; the first end wins. The lock is held.
 // The order matters: who sees the result may send again at once.
@@ -188,6 +137,7 @@ func (r *registry) finish(live *run, end runRecord) {
 	rec := live.rec
 	rec.Status, rec.Result, rec.ErrorCode, rec.Reason, rec.Usage = end.Status, end.Result, end.ErrorCode, end.Reason, end.Usage
 	rec.Duration = r.now().Sub(rec.Created)
+	r.settleMemory(live)
 	err := errors.Join(appendEnd(live.log, r.now(), rec), r.store.saveRun(rec))
 	if a, ok := r.owner[rec.ID]; ok {
 		err = errors.Join(err, r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))

@@ -28,8 +28,9 @@ func TestSendRefusesWhatItCannotDo(t *testing.T) {
 			r.Options = &sdkv1.SendOptions{Model: &sdkv1.ModelSelection{Id: "nope"}}
 		}, connect.CodeInvalidArgument, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INVALID_MODEL},
 		{"idempotency key", func(r *sdkv1.SendRequest) { r.IdempotencyKey = &key }, connect.CodeUnimplemented, sdkv1.SdkErrorCode_SDK_ERROR_CODE_FEATURE_UNAVAILABLE},
-		{"deltas", func(r *sdkv1.SendRequest) { r.Options = &sdkv1.SendOptions{EnableDeltas: true} }, connect.CodeUnimplemented, sdkv1.SdkErrorCode_SDK_ERROR_CODE_FEATURE_UNAVAILABLE},
-		{"images", func(r *sdkv1.SendRequest) { r.Message.Images = []*sdkv1.SdkImage{{}} }, connect.CodeUnimplemented, sdkv1.SdkErrorCode_SDK_ERROR_CODE_FEATURE_UNAVAILABLE},
+		{"images", func(r *sdkv1.SendRequest) {
+			r.Message.Images = []*sdkv1.SdkImage{imageOf("image/png", "iVBORw0KGgo=")}
+		}, connect.CodeUnimplemented, sdkv1.SdkErrorCode_SDK_ERROR_CODE_FEATURE_UNAVAILABLE},
 		{"too large", func(r *sdkv1.SendRequest) { r.Message.Text = strings.Repeat("x", 2<<20) }, connect.CodeResourceExhausted, 0},
 	}
 	for _, tt := range tests {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"connectrpc.com/connect"
@@ -60,9 +59,7 @@ type server struct {
 	keepalive       time.Duration
 	slowReader      time.Duration
 	shutdown        chan time.Duration
-
-	mu           sync.Mutex
-	toolCallback callback // guarded by mu
+	tools           *toolCaller
 }
 
 // newServer reads what is kept and makes a server of it.
@@ -80,14 +77,15 @@ func newServer(o serverOptions) (*server, error) {
 		o.MaxLogBytes = maxLogBytes
 	}
 	ids := newIDSource(o.Now, rand.Reader)
-	reg, err := newRegistry(o.Store, ids, o.Now, o.Logger, o.MaxAgents, o.MaxLogBytes)
+	tools := newToolCaller(o.ToolCallback)
+	reg, err := newRegistry(o.Store, ids, o.Now, o.Logger, tools, o.MaxAgents, o.MaxLogBytes)
 	if err != nil {
 		return nil, err
 	}
 	return &server{
 		engines: o.Engines, registry: reg, ids: ids, now: o.Now, logger: o.Logger, version: o.Version,
 		maxMessageBytes: o.MaxMessageBytes, keepalive: o.Keepalive, slowReader: o.SlowReader,
-		shutdown: make(chan time.Duration, 1), toolCallback: o.ToolCallback,
+		shutdown: make(chan time.Duration, 1), tools: tools,
 	}, nil
 }
 
@@ -124,6 +122,7 @@ func (s *server) stop(draining context.Context, front *http.Server) {
 	}()
 
 	s.registry.drain(draining)
+	s.tools.close()
 
 	select {
 	case <-closed:

@@ -223,11 +223,16 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	return replaceFile(path, append(data, '\n'))
+}
+
+// replaceFile replaces the content of path in one step and on disk.
+func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".write-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(data, '\n'))
+	_, err = f.Write(data)
 	if err == nil {
 		err = f.Sync()
 	}
