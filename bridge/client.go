@@ -122,6 +122,9 @@ func (o *Options) complete() error {
 			*d.value = d.usual
 		}
 	}
+	if err := o.Retry.complete(); err != nil {
+		return err
+	}
 	if o.MaxConcurrentRuns < 0 {
 		return errors.New("MaxConcurrentRuns is negative")
 	}
@@ -136,7 +139,7 @@ func (o *Options) complete() error {
 
 // attach opens a bridge that someone else runs.
 func (o *Options) attach(ctx context.Context, generation uint64) (*connection, error) {
-	c := newConnection(o.URL, o.Token, newMasker(o.Redact, o.Token, o.APIKey).mask, o.CallTimeout)
+	c := newConnection(o.URL, o.Token, newMasker(o.Redact, o.Token, o.APIKey).mask, o)
 	c.generation = generation
 	if err := c.greet(ctx); err != nil {
 		c.end(err)
@@ -170,7 +173,7 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := call(ctx, conn, "list models", conn.catalog.ListModels, &sdkv1.ListModelsRequest{
+	res, err := query(ctx, conn, "list models", conn.catalog.ListModels, &sdkv1.ListModelsRequest{
 		Options: &sdkv1.CursorRequestOptions{ApiKey: c.options.APIKey},
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -33,6 +34,8 @@ type connection struct {
 	agents      sdkv1connect.SdkAgentServiceClient
 	mask        func(string) string
 	callTimeout time.Duration
+	retry       Retry
+	jitter      func() float64
 	// maxMessage is what the bridge accepts in one message; 0 means not said.
 	maxMessage int
 	version    Version
@@ -45,10 +48,10 @@ type connection struct {
 	knowsTools  bool
 }
 
-func newConnection(root, token string, mask func(string) string, callTimeout time.Duration) *connection {
+func newConnection(root, token string, mask func(string) string, o *Options) *connection {
 	c := &connection{
-		http: newHTTPClient(token), mask: mask, callTimeout: callTimeout,
-		root: root, registering: make(chan struct{}, 1),
+		http: newHTTPClient(token), mask: mask, root: root, registering: make(chan struct{}, 1),
+		callTimeout: o.CallTimeout, retry: o.Retry, jitter: rand.Float64,
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	limit := connect.WithReadMaxBytes(maxReceive)

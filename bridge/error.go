@@ -36,6 +36,8 @@ type Error struct {
 	// detailed is set when the answer carried details at all: the bridge's own
 	// refusal of a token has none, the provider's refusal of a key has.
 	detailed bool
+	// answered is set when it is the bridge that said so, and not this side.
+	answered bool
 	cause    error
 }
 
@@ -75,7 +77,7 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // newError turns what a call returned into an [*Error].
 func newError(op string, err error, mask func(string) string) *Error {
-	e := &Error{Op: op, Code: connect.CodeOf(err).String(), Message: mask(err.Error())}
+	e := &Error{Op: op, Code: connect.CodeOf(err).String(), Message: mask(err.Error()), answered: connect.IsWireError(err)}
 	for _, ctxErr := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, ctxErr) {
 			e.cause = ctxErr

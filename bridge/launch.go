@@ -89,7 +89,7 @@ func (o *Options) shakeHands(ctx context.Context, p *process, masker *masker, ge
 		return nil, err
 	}
 
-	c := newConnection(r.url, token, masker.mask, o.CallTimeout)
+	c := newConnection(r.url, token, masker.mask, o)
 	c.generation, c.process, c.maxMessage = generation, p, r.maxMessageBytes
 	c.gone = make(chan struct{})
 	go c.watch(o)

@@ -44,6 +44,8 @@ type Options struct {
 	// ToolStallTimeout ends a run that brings no event while a tool is open or
 	// only keepalives arrive; 600 s when zero.
 	ToolStallTimeout time.Duration
+	// Retry bounds how often a call that may safely be repeated is.
+	Retry Retry
 	// Store keeps agents, runs and what runs said instead of the bridge's own files.
 	// It can only be given to a bridge that this client starts.
 	Store Store

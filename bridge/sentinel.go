@@ -37,9 +37,12 @@ var (
 	ErrNotCancellable = errors.New("bridge: run not cancellable")
 	// ErrRateLimited comes with RetryAfter or RateLimit where the provider said.
 	ErrRateLimited = errors.New("bridge: rate limited")
-	ErrUpstream    = errors.New("bridge: upstream error")
-	ErrInternal    = errors.New("bridge: internal error")
-	ErrCancelled   = errors.New("bridge: cancelled")
+	// ErrExhausted means that the bridge has no room for the request now: too many
+	// runs, or a stream that was read too slowly.
+	ErrExhausted = errors.New("bridge: the bridge has no room")
+	ErrUpstream  = errors.New("bridge: upstream error")
+	ErrInternal  = errors.New("bridge: internal error")
+	ErrCancelled = errors.New("bridge: cancelled")
 	// ErrUnavailable means that nobody answered.
 	ErrUnavailable = errors.New("bridge: unavailable")
 	// ErrStalled means that a run was given up because it brought nothing for too long.
@@ -113,6 +116,10 @@ func (e *Error) kinds() []error {
 		return []error{ErrCancelled}
 	case "unavailable":
 		return []error{ErrUnavailable}
+	case "resource_exhausted":
+		if e.answered { // otherwise an answer was larger than this side takes
+			return []error{ErrExhausted}
+		}
 	}
 	return nil
 }
@@ -150,7 +157,7 @@ func ClassOf(err error) Class {
 			return ClassConfiguration
 		}
 		return ClassRetry
-	case is(ErrRateLimited, ErrAgentBusy, ErrUpstream, ErrUnavailable, ErrStalled):
+	case is(ErrRateLimited, ErrAgentBusy, ErrExhausted, ErrUpstream, ErrUnavailable, ErrStalled):
 		return ClassRetry
 	case is(ErrNotFound, ErrAgentArchived):
 		return ClassRecreate
