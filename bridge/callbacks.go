@@ -93,3 +93,22 @@ func onThisMachine(ctx context.Context, root string) bool {
 	}
 	return false
 }
+
+// atLaunch is what a bridge is told when it starts: where the store is, which it
+// cannot be told later, and where tools are called if that is known by then. The
+// addresses and the token go through the environment: other users of the machine
+// can read command lines. Nothing is told when nothing is served yet.
+func (s *callbackServer) atLaunch() (args, env []string, err error) {
+	root := s.started()
+	if s.store != nil {
+		if root, err = s.start(); err != nil {
+			return nil, nil, err
+		}
+		args = []string{"--local-store", `{"type":"custom"}`}
+		env = []string{"CURSOR_SDK_STORE_CALLBACK_URL=" + root, "CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN=" + s.token}
+	}
+	if root == "" {
+		return nil, nil, nil
+	}
+	return args, append(env, "CURSOR_SDK_TOOL_CALLBACK_URL="+root, "CURSOR_SDK_TOOL_CALLBACK_AUTH_TOKEN="+s.token), nil
+}

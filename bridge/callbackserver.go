@@ -150,6 +150,12 @@ func (s *callbackServer) routes() http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle(sdkv1connect.NewSdkCustomToolCallbackServiceHandler(toolService{s.tools}, options...))
+	if s.store != nil {
+		failed := func(op string, err error) {
+			s.logger.Error("the store has failed", "op", op, "error", s.mask(err.Error()))
+		}
+		mux.Handle(sdkv1connect.NewSdkStoreCallbackServiceHandler(newStoreServer(s.store, time.Now, failed), options...))
+	}
 	return mux
 }
 

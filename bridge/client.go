@@ -60,7 +60,9 @@ func New(o Options) (*Client, error) {
 		closed:  make(chan struct{}),
 	}
 	c.callbacks = newCallbackServer(o.Store, o.Logger, o.Redact)
-	open := c.options.launch
+	open := func(ctx context.Context, generation uint64) (*connection, error) {
+		return c.options.launch(ctx, generation, c.callbacks)
+	}
 	if o.URL != "" {
 		open = c.options.attach
 	}
@@ -77,6 +79,9 @@ func (o *Options) complete() error {
 		return errors.New("both Executable and URL are set; choose one")
 	case o.Executable != "" && o.StateRoot == "":
 		return errors.New("StateRoot is needed with Executable")
+	}
+	if o.URL != "" && o.Store != nil {
+		return errors.New("Store is set, but only a bridge that is started here can be told of it; use Executable instead of URL")
 	}
 	if o.URL != "" {
 		u, err := url.Parse(o.URL)

@@ -16,18 +16,23 @@ const tmpDirName = "bridge.tmp"
 
 // launch starts a bridge and shakes hands with it. On any failure nothing is
 // left of the process.
-func (o *Options) launch(ctx context.Context, generation uint64) (*connection, error) {
+func (o *Options) launch(ctx context.Context, generation uint64, callbacks *callbackServer) (*connection, error) {
 	failed := &ProcessError{Op: "start", Executable: o.Executable, Generation: generation}
+	args, env, err := callbacks.atLaunch()
+	if err != nil {
+		failed.Err = err
+		return nil, failed
+	}
 	tmp, err := o.prepareDirectories(ctx)
 	if err != nil {
 		failed.Err = err
 		return nil, failed
 	}
-	masker := newMasker(o.Redact, o.APIKey)
+	masker := newMasker(o.Redact, o.APIKey, callbacks.token)
 	p, err := startProcess(command{
 		path:   o.Executable,
-		args:   append(slices.Clone(o.Args), "--workspace", o.Workspace, "--state-root", o.StateRoot),
-		env:    o.environment(tmp),
+		args:   append(append(slices.Clone(o.Args), "--workspace", o.Workspace, "--state-root", o.StateRoot), args...),
+		env:    append(o.environment(tmp), env...),
 		dir:    o.Workspace,
 		logger: o.Logger,
 		mask:   masker.mask,
@@ -39,6 +44,7 @@ func (o *Options) launch(ctx context.Context, generation uint64) (*connection, e
 	}
 	c, err := o.shakeHands(ctx, p, masker, generation)
 	if err == nil {
+		c.knowsTools = env != nil
 		o.Logger.Info("the bridge has started", "pid", p.pid(), "generation", generation, "version", c.version.Bridge)
 		return c, nil
 	}
