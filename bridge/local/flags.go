@@ -34,6 +34,7 @@ type config struct {
 	maxMessageBytes int
 	verbose         bool
 	exitWithParent  bool
+	testModel       bool
 }
 
 // setting is one flag and the environment variable that stands in for it.
@@ -46,7 +47,7 @@ type setting struct {
 }
 
 // settings lists them in the order of --help. The names are the vendor's
-// bridge's, but for the last two.
+// bridge's, but for the last three.
 func settings() []setting {
 	return []setting{
 		{"host", "CURSOR_SDK_BRIDGE_HOST", "HOST", "address to listen on (default 127.0.0.1); other than loopback needs --allow-remote"},
@@ -63,6 +64,7 @@ func settings() []setting {
 		{"verbose", "CURSOR_SDK_BRIDGE_LOG", "", "log every call to stderr"},
 		{"allow-remote", "", "", "allow a --host that other machines reach; the token then travels unencrypted"},
 		{"exit-with-parent", "LIAISON_BRIDGE_EXIT_WITH_PARENT", "", "stop when the process that started the bridge has ended (not on Windows)"},
+		{"test-model", "LIAISON_BRIDGE_TEST_MODEL", "", "also offer the test model " + scriptModel + ", which does what the lines of a message say"},
 	}
 }
 
@@ -106,6 +108,7 @@ func parseConfig(args []string, env func(string) string) (config, error) {
 	fs.BoolVar(&c.verbose, "verbose", false, "")
 	fs.BoolVar(&c.allowRemote, "allow-remote", false, "")
 	fs.BoolVar(&c.exitWithParent, "exit-with-parent", false, "")
+	fs.BoolVar(&c.testModel, "test-model", false, "")
 	if err := fs.Parse(args); err != nil {
 		return config{}, err
 	}

@@ -69,8 +69,12 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	}
 	defer func() { err = errors.Join(err, st.close()) }()
 
+	engines := []engine{reviewEngine{}}
+	if conf.testModel {
+		engines = append(engines, scriptEngine{}) // last: nobody's choice by default
+	}
 	srv, err := newServer(serverOptions{
-		Engines:         []engine{reviewEngine{}},
+		Engines:         engines,
 		Store:           st,
 		Logger:          logger,
 		Version:         version,
