@@ -3,9 +3,9 @@ package bridge
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"strings"
+	"iter"
 	"sync"
+	"sync/atomic"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -13,8 +13,8 @@ import (
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// Agents makes agents and finds them again.
-type Agents struct{ client *Client }
+// ErrAgentClosed is returned by what needs an agent that [Agent.Close] has let go of.
+var ErrAgentClosed = errors.New("bridge: the agent is closed")
 
 // Agent is one conversation with a model, attached to the bridge. It is safe for
 // concurrent use, but has one run at a time.
@@ -23,100 +23,13 @@ type Agent struct {
 	id      string
 	options AgentOptions
 
+	// state is an agentState.
+	state atomic.Int32
+
 	mu sync.Mutex
 	// generation is the bridge process that knows the agent.
 	generation uint64
 	model      string
-}
-
-// Create makes a new agent. It is not idempotent, not even with an id of the
-// caller's: record the intention first and, when in doubt, Resume.
-func (a *Agents) Create(ctx context.Context, o AgentOptions) (*Agent, error) {
-	const op = "create agent"
-	options, err := a.client.wireOptions(op, o)
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(o.ID, "bc-") {
-		return nil, refuse(op, connect.CodeInvalidArgument, "VALIDATION_ERROR", "the id %q begins with bc-, which is kept for cloud agents", o.ID)
-	}
-	options.AgentId = o.ID
-	conn, err := a.client.supervisor.connection(ctx)
-	if err != nil {
-		return nil, err
-	}
-	res, err := call(ctx, conn, op, conn.agents.CreateAgent, &sdkv1.CreateAgentRequest{Options: options})
-	if err != nil {
-		return nil, err
-	}
-	if res.GetAgentId() == "" {
-		return nil, refuse(op, connect.CodeInternal, "", "the bridge gave the new agent no id")
-	}
-	return a.client.agent(conn, res.GetAgentId(), o, res.GetModel().GetId()), nil
-}
-
-// Resume attaches to an agent that this or an earlier bridge process made. An
-// agent that the bridge does not know is ErrNotFound.
-func (a *Agents) Resume(ctx context.Context, id string, o AgentOptions) (*Agent, error) {
-	conn, err := a.client.supervisor.connection(ctx)
-	if err != nil {
-		return nil, err
-	}
-	agentID, model, err := a.client.resume(ctx, conn, id, o)
-	if err != nil {
-		return nil, err
-	}
-	return a.client.agent(conn, agentID, o, model), nil
-}
-
-func (c *Client) agent(conn *connection, id string, o AgentOptions, model string) *Agent {
-	if model == "" {
-		model = o.Model
-	}
-	return &Agent{client: c, id: id, options: o, generation: conn.generation, model: model}
-}
-
-func (c *Client) resume(ctx context.Context, conn *connection, id string, o AgentOptions) (agentID, model string, err error) {
-	const op = "resume agent"
-	options, err := c.wireOptions(op, o)
-	if err != nil {
-		return "", "", err
-	}
-	if id == "" {
-		return "", "", refuse(op, connect.CodeInvalidArgument, "VALIDATION_ERROR", "no agent id was given")
-	}
-	res, err := call(ctx, conn, op, conn.agents.ResumeAgent, &sdkv1.ResumeAgentRequest{AgentId: id, Options: options})
-	if err != nil {
-		return "", "", err
-	}
-	if res.GetAgentId() != "" {
-		id = res.GetAgentId()
-	}
-	return id, res.GetModel().GetId(), nil
-}
-
-// wireOptions is the one place where agent options are put on the wire, so that
-// creating and resuming cannot restrict an agent differently.
-func (c *Client) wireOptions(op string, o AgentOptions) (*sdkv1.AgentOptions, error) {
-	if o.Model == "" {
-		return nil, refuse(op, connect.CodeInvalidArgument, "INVALID_MODEL", "no model was given")
-	}
-	if o.Local == nil || !filepath.IsAbs(o.Local.Dir) {
-		return nil, refuse(op, connect.CodeInvalidArgument, "VALIDATION_ERROR", "Local.Dir must be an absolute path")
-	}
-	w := &sdkv1.AgentOptions{
-		Model: &sdkv1.ModelSelection{Id: o.Model},
-		// Always passed: not every release falls back to its environment.
-		ApiKey: c.options.APIKey,
-		Name:   o.Name,
-		// No setting sources: the files of a working directory may be a stranger's.
-		Local:           &sdkv1.LocalAgentOptions{Cwd: []string{o.Local.Dir}},
-		DisallowedTools: o.DisallowedTools,
-	}
-	if o.Tools != nil {
-		w.Tools = &sdkv1.ToolList{Names: o.Tools}
-	}
-	return w, nil
 }
 
 // ID returns the agent's id, with which it can be resumed.
@@ -161,8 +74,12 @@ func (a *Agent) Send(ctx context.Context, m Message, o SendOptions) (*Run, error
 }
 
 // attached returns the live generation, after telling a fresh one of the agent:
-// to it, the agent is unknown.
+// to it, the agent is unknown. An agent that was closed or deleted is refused.
 func (a *Agent) attached(ctx context.Context) (*connection, error) {
+	const op = "use agent"
+	if err := a.open(op); err != nil {
+		return nil, err
+	}
 	conn, err := a.client.supervisor.connection(ctx)
 	if err != nil {
 		return nil, err
@@ -172,20 +89,127 @@ func (a *Agent) attached(ctx context.Context) (*connection, error) {
 	if a.generation == conn.generation {
 		return conn, nil
 	}
-	_, model, err := a.client.resume(ctx, conn, a.id, a.options)
+	wire, err := a.client.wireOptions(op, a.id, a.options)
 	if err != nil {
 		return nil, err
 	}
+	res, err := conn.resume(ctx, a.id, wire)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.client.offerTools(ctx, conn, a.id, a.options.CustomTools); err != nil {
+		return nil, err
+	}
 	a.generation = conn.generation
-	if model != "" {
-		a.model = model
+	if m := res.GetModel().GetId(); m != "" {
+		a.model = m
 	}
 	return conn, nil
 }
 
-// Close lets go of the agent; its record stays and can be resumed. An agent
-// whose bridge has ended is closed already.
+// agentState is what was done to an agent through its handle.
+type agentState int32
+
+const (
+	agentOpen agentState = iota
+	agentClosed
+	agentDeleted
+)
+
+// open refuses the use of an agent that is known to be closed or deleted.
+func (a *Agent) open(op string) error {
+	if agentState(a.state.Load()) == agentClosed {
+		err := refuse(op, connect.CodeFailedPrecondition, "", "agent %s was closed; resume it to use it again", a.id)
+		err.cause = ErrAgentClosed
+		return err
+	}
+	return a.notDeleted(op)
+}
+
+// notDeleted is for what the bridge's record of a closed agent still tells.
+func (a *Agent) notDeleted(op string) error {
+	if agentState(a.state.Load()) == agentDeleted {
+		return refuse(op, connect.CodeNotFound, "AGENT_NOT_FOUND", "agent %s was deleted", a.id)
+	}
+	return nil
+}
+
+// dir is the agent's directory, by which some bridges find its record.
+func (a *Agent) dir() string {
+	if a.options.Local == nil {
+		return ""
+	}
+	return a.options.Local.Dir
+}
+
+// Reload makes the bridge read the agent's settings files again.
+func (a *Agent) Reload(ctx context.Context) error {
+	conn, err := a.attached(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = call(ctx, conn, "reload agent", conn.agents.ReloadAgent, &sdkv1.ReloadAgentRequest{AgentId: a.id})
+	return err
+}
+
+// Info looks the agent's record up.
+func (a *Agent) Info(ctx context.Context) (AgentInfo, error) {
+	if err := a.notDeleted("get agent"); err != nil {
+		return AgentInfo{}, err
+	}
+	return a.client.getAgent(ctx, a.id, a.dir())
+}
+
+// Runs lists the agent's runs; see [Client.Runs].
+func (a *Agent) Runs(ctx context.Context, o ListRunsOptions) iter.Seq2[RunSnapshot, error] {
+	if o.Dir == "" {
+		o.Dir = a.dir()
+	}
+	return func(yield func(RunSnapshot, error) bool) {
+		if err := a.notDeleted("list runs"); err != nil {
+			yield(RunSnapshot{}, err)
+			return
+		}
+		a.client.Runs(ctx, a.id, o)(yield)
+	}
+}
+
+// Archive hides the agent; see [Agents.Archive].
+func (a *Agent) Archive(ctx context.Context) error {
+	if err := a.notDeleted("archive agent"); err != nil {
+		return err
+	}
+	return a.client.archiveAgent(ctx, a.id, a.dir())
+}
+
+// Unarchive takes the effect of Archive back.
+func (a *Agent) Unarchive(ctx context.Context) error {
+	if err := a.notDeleted("unarchive agent"); err != nil {
+		return err
+	}
+	return a.client.unarchiveAgent(ctx, a.id, a.dir())
+}
+
+// Delete removes the agent and its runs for good; see [Agents.Delete]. Deleting
+// twice is ErrNotFound.
+func (a *Agent) Delete(ctx context.Context) error {
+	if err := a.notDeleted("delete agent"); err != nil {
+		return err
+	}
+	if err := a.client.deleteAgent(ctx, a.id, a.dir()); err != nil {
+		return err
+	}
+	a.state.Store(int32(agentDeleted))
+	return nil
+}
+
+// Close lets go of the agent; its record stays and can be resumed. A run under
+// way goes on. An agent that is closed or deleted, or whose bridge has ended, is
+// closed already.
 func (a *Agent) Close(ctx context.Context) error {
+	if !a.state.CompareAndSwap(int32(agentOpen), int32(agentClosed)) {
+		return nil
+	}
 	a.mu.Lock()
 	generation := a.generation
 	a.mu.Unlock()
@@ -194,8 +218,13 @@ func (a *Agent) Close(ctx context.Context) error {
 		return nil
 	}
 	_, err := call(ctx, conn, "close agent", conn.agents.CloseAgent, &sdkv1.CloseAgentRequest{AgentId: a.id})
-	if errors.Is(err, ErrNotFound) || !conn.alive() {
+	if err == nil || errors.Is(err, ErrNotFound) || !conn.alive() {
+		if !a.client.isBusy(a.id) { // a run under way still calls its tools
+			a.client.forgetTools(a.id)
+		}
 		return nil
 	}
+	// The bridge still has it: closing can be tried again.
+	a.state.CompareAndSwap(int32(agentClosed), int32(agentOpen))
 	return err
 }

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"connectrpc.com/connect"
-
-	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
 // The defaults of [Options].
@@ -39,9 +38,10 @@ type Client struct {
 	slots chan struct{}
 	runs  sync.WaitGroup
 
-	mu      sync.Mutex
-	busy    map[string]struct{} // agents with a run under way
-	stopped bool                // no new runs
+	mu        sync.Mutex
+	busy      map[string]struct{} // agents with a run under way
+	stopped   bool                // no new runs
+	preferred preferredModel
 
 	closing  sync.Once
 	closed   chan struct{}
@@ -50,7 +50,7 @@ type Client struct {
 
 // New checks the options and returns a client. Nothing is started or called yet.
 func New(o Options) (*Client, error) {
-	if err := o.complete(); err != nil {
+	if err := o.complete(os.Getenv); err != nil {
 		return nil, fmt.Errorf("bridge: %w", err)
 	}
 	c := &Client{
@@ -71,14 +71,9 @@ func New(o Options) (*Client, error) {
 }
 
 // complete checks options and fills in what was left out.
-func (o *Options) complete() error {
-	switch {
-	case o.Executable == "" && o.URL == "":
-		return errors.New("either Executable or URL is needed")
-	case o.Executable != "" && o.URL != "":
+func (o *Options) complete(getenv func(string) string) error {
+	if o.Executable != "" && o.URL != "" {
 		return errors.New("both Executable and URL are set; choose one")
-	case o.Executable != "" && o.StateRoot == "":
-		return errors.New("StateRoot is needed with Executable")
 	}
 	if o.URL != "" && o.Store != nil {
 		return errors.New("Store is set, but only a bridge that is started here can be told of it; use Executable instead of URL")
@@ -88,25 +83,14 @@ func (o *Options) complete() error {
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" {
 			return errors.New("URL must look like http://host:port")
 		}
-	}
-	if o.Executable != "" {
-		root, err := filepath.Abs(o.StateRoot)
-		if err != nil {
-			return fmt.Errorf("find StateRoot: %w", err)
-		}
-		o.StateRoot = root
-		if o.Workspace == "" {
-			o.Workspace = root
-		}
-		if o.Workspace, err = filepath.Abs(o.Workspace); err != nil {
-			return fmt.Errorf("find Workspace: %w", err)
-		}
-		// The child starts in Workspace, and a relative path would be looked up
-		// there. A bare name is looked up in PATH.
-		if strings.ContainsRune(filepath.ToSlash(o.Executable), '/') {
-			if o.Executable, err = filepath.Abs(o.Executable); err != nil {
-				return fmt.Errorf("find Executable: %w", err)
+	} else {
+		if o.Executable == "" {
+			if err := o.locate(getenv); err != nil {
+				return err
 			}
+		}
+		if err := o.completePaths(getenv); err != nil {
+			return err
 		}
 	}
 	for _, d := range []struct {
@@ -142,6 +126,33 @@ func (o *Options) complete() error {
 	return nil
 }
 
+// completePaths makes the paths of a bridge to start absolute: it starts in
+// Workspace, and a relative path would be looked up there.
+func (o *Options) completePaths(getenv func(string) string) error {
+	var err error
+	if o.Workspace == "" {
+		o.Workspace = o.StateRoot // the current directory when that is empty too
+	}
+	if o.Workspace, err = filepath.Abs(o.Workspace); err != nil {
+		return fmt.Errorf("find Workspace: %w", err)
+	}
+	if o.StateRoot == "" {
+		if o.StateRoot, err = defaultStateRoot(o.Workspace, getenv); err != nil {
+			return err
+		}
+	}
+	if o.StateRoot, err = filepath.Abs(o.StateRoot); err != nil {
+		return fmt.Errorf("find StateRoot: %w", err)
+	}
+	// A bare name is looked up in PATH.
+	if strings.ContainsRune(filepath.ToSlash(o.Executable), '/') {
+		if o.Executable, err = filepath.Abs(o.Executable); err != nil {
+			return fmt.Errorf("find Executable: %w", err)
+		}
+	}
+	return nil
+}
+
 // attach opens a bridge that someone else runs.
 func (o *Options) attach(ctx context.Context, generation uint64) (*connection, error) {
 	c := newConnection(o.URL, o.Token, newMasker(o.Redact, o.Token, o.APIKey).mask, o)
@@ -172,24 +183,8 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return conn.getVersion(ctx)
 }
 
-// Models lists the models that agents can be made with, the preferred one first.
-func (c *Client) Models(ctx context.Context) ([]Model, error) {
-	conn, err := c.supervisor.connection(ctx)
-	if err != nil {
-		return nil, err
-	}
-	res, err := query(ctx, conn, "list models", conn.catalog.ListModels, &sdkv1.ListModelsRequest{
-		Options: &sdkv1.CursorRequestOptions{ApiKey: c.options.APIKey},
-	})
-	if err != nil {
-		return nil, err
-	}
-	models := make([]Model, len(res.GetItems()))
-	for i, m := range res.GetItems() {
-		models[i] = Model{ID: m.GetId(), DisplayName: m.GetDisplayName(), Description: m.GetDescription()}
-	}
-	return models, nil
-}
+// Models is short for Catalog().Models.
+func (c *Client) Models(ctx context.Context) ([]Model, error) { return c.Catalog().Models(ctx) }
 
 // Agents makes agents and finds them again.
 func (c *Client) Agents() *Agents { return &Agents{client: c} }
@@ -281,4 +276,11 @@ func (c *Client) claim(agentID string) error {
 	c.busy[agentID] = struct{}{}
 	c.runs.Add(1)
 	return nil
+}
+
+func (c *Client) isBusy(agentID string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, busy := c.busy[agentID]
+	return busy
 }

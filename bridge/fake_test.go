@@ -45,6 +45,9 @@ type fakeScript struct {
 	Run       []fakeStep     `json:",omitempty"` // what Send streams
 	Outcome   string         `json:",omitempty"` // status that WaitLiveRun and GetRun tell
 	Record    string         `json:",omitempty"` // file that gets every request and the environment
+	// Answers are what the methods of fake_records_test.go answer, call after call; the last one stays.
+	Answers map[string][]json.RawMessage `json:",omitempty"`
+	Chunks  []fakeChunk                  `json:",omitempty"` // what DownloadArtifact streams
 }
 
 type fakeFailure struct {
@@ -81,14 +84,15 @@ type fakeBridge struct {
 	quit      chan struct{}
 	cancelled chan struct{}
 
-	mu    sync.Mutex
-	known map[string]bool
-	runs  int
+	mu       sync.Mutex
+	known    map[string]bool
+	runs     int
+	answered map[string]int // of script.Answers
 }
 
 // runFake is the main function of the fake bridge.
 func runFake(script string) {
-	f := &fakeBridge{quit: make(chan struct{}, 4), cancelled: make(chan struct{}, 64), known: map[string]bool{}}
+	f := &fakeBridge{quit: make(chan struct{}, 4), cancelled: make(chan struct{}, 64), known: map[string]bool{}, answered: map[string]int{}}
 	if err := json.Unmarshal([]byte(script), &f.script); err != nil {
 		fmt.Fprintln(os.Stderr, "fake bridge:", err)
 		os.Exit(64)
@@ -260,14 +264,11 @@ func (f *fakeBridge) Shutdown(ctx context.Context, r *connect.Request[sdkv1.Shut
 	return connect.NewResponse(&sdkv1.ShutdownResponse{}), nil
 }
 
-func (f *fakeBridge) ListModels(_ context.Context, r *connect.Request[sdkv1.ListModelsRequest]) (*connect.Response[sdkv1.ListModelsResponse], error) {
-	return connect.NewResponse(&sdkv1.ListModelsResponse{Items: []*sdkv1.SdkModel{
-		{Id: "m-1", DisplayName: "Model One", Description: "the first"}, {Id: "m-2"},
-	}}), f.enter("ListModels", r.Msg)
-}
-
 func (f *fakeBridge) CreateAgent(_ context.Context, r *connect.Request[sdkv1.CreateAgentRequest]) (*connect.Response[sdkv1.CreateAgentResponse], error) {
 	id := r.Msg.GetOptions().GetAgentId()
+	if err := checkFakeOptions(id, r.Msg.GetOptions()); err != nil {
+		return nil, err
+	}
 	if id == "" {
 		id = "agent-1"
 	}
@@ -276,6 +277,9 @@ func (f *fakeBridge) CreateAgent(_ context.Context, r *connect.Request[sdkv1.Cre
 }
 
 func (f *fakeBridge) ResumeAgent(_ context.Context, r *connect.Request[sdkv1.ResumeAgentRequest]) (*connect.Response[sdkv1.ResumeAgentResponse], error) {
+	if err := checkFakeOptions(r.Msg.GetAgentId(), r.Msg.GetOptions()); err != nil {
+		return nil, err
+	}
 	f.learn(r.Msg.GetAgentId())
 	return connect.NewResponse(&sdkv1.ResumeAgentResponse{AgentId: r.Msg.GetAgentId(), Model: r.Msg.GetOptions().GetModel()}), f.enter("ResumeAgent", r.Msg)
 }
@@ -303,14 +307,6 @@ func (f *fakeBridge) WaitLiveRun(_ context.Context, r *connect.Request[sdkv1.Wai
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("unknown run"))
 	}
 	return connect.NewResponse(&sdkv1.WaitLiveRunResponse{Result: &sdkv1.RunResult{Status: fakeStatus(f.script.Outcome), Result: "waited for"}}), nil
-}
-
-func (f *fakeBridge) GetRun(_ context.Context, r *connect.Request[sdkv1.GetRunRequest]) (*connect.Response[sdkv1.GetRunResponse], error) {
-	status := sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_RUNNING
-	if f.script.Outcome != "" {
-		status = fakeStatus(f.script.Outcome)
-	}
-	return connect.NewResponse(&sdkv1.GetRunResponse{Run: &sdkv1.RunSnapshot{Status: status, Result: "looked up"}}), f.enter("GetRun", r.Msg)
 }
 
 func fakeStatus(s string) sdkv1.RunLifecycleStatus {

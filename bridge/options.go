@@ -8,20 +8,28 @@ import (
 // Options says which bridge a client uses. The zero value finds one: see [FindExecutable].
 type Options struct {
 	// Executable is the bridge to start, a path or a name in PATH. It is started on first use.
-	// When neither it nor URL is set, it is what [FindExecutable] finds.
+	// When neither it nor URL is set, it is what [FindExecutable] finds, with the
+	// arguments that it needs.
 	Executable string
 	// Args come before the flags that this package adds ("bridge", "serve" for Liaison's own).
 	Args []string
 	// Env is the child's whole environment but for what the protocol needs
 	// (CURSOR_SDK_CLIENT_LANGUAGE, PATH, HOME, TMPDIR): an allow-list, never the host's own environment.
+	// When it is nil and the bridge was found, it is what that bridge needs to reach
+	// its model: CURSOR_API_KEY for the one that CURSOR_SDK_BRIDGE_BIN names,
+	// OPENAI_BASE_URL and OPENAI_API_KEY for Liaison's own.
 	Env []string
 	// StateRoot is where the bridge keeps agents and runs between starts; also its
-	// HOME. When empty it is a directory for each Workspace below the user's state directory.
+	// HOME. When empty it is a directory for each Workspace below the user's state
+	// directory: $XDG_STATE_HOME or ~/.local/state, %LOCALAPPDATA% on Windows. One
+	// client at a time can use it.
 	StateRoot string
 	// Workspace is the directory that the bridge starts in. StateRoot when empty, or
 	// the current directory when StateRoot is empty too.
 	Workspace string
-	// APIKey is passed with every call that takes one. Liaison's own bridge accepts any non-empty key.
+	// APIKey is passed with every call that takes one. When it is empty and the bridge
+	// was found, it is CURSOR_API_KEY for the bridge that CURSOR_SDK_BRIDGE_BIN names.
+	// Liaison's own needs no account and accepts any key; one is made up for it.
 	APIKey string
 
 	// URL and Token attach to a bridge that someone else runs; it is never stopped.
@@ -58,17 +66,20 @@ type Options struct {
 // AgentOptions describes an agent. They are not remembered by the bridge and
 // are passed again on resume.
 type AgentOptions struct {
-	// ID asks for an id of the caller's; it must not begin with "bc-".
-	ID   string
+	// ID asks for an id of the caller's. Those of cloud agents, and no others, begin
+	// with "bc-".
+	ID string
+	// Name is for people.
 	Name string
-	// Model is an id of [Client.Models]; the first of them when empty.
+	// Model is an id of [Catalog.Models]; the first of them when empty.
 	Model string
 	// ModelParams are the model's own settings, by their ids.
 	ModelParams map[string]string
 	// Mode is [ModeAgent] when empty.
 	Mode Mode
 	// Local runs the agent on this machine, Cloud at the provider. With neither it
-	// runs here, in the current directory; both are an error.
+	// runs here, in the current directory; both are an error. A bridge that offers no
+	// cloud agents answers ErrFeatureUnavailable.
 	Local *LocalOptions
 	Cloud *CloudOptions
 	// Tools, when not nil, are the only built-in tools that the agent has; an empty
@@ -77,13 +88,13 @@ type AgentOptions struct {
 	// DisallowedTools are taken away whatever Tools says.
 	DisallowedTools []string
 	// CustomTools are functions of this program that a local agent may call. The
-	// bridge asks nobody before it calls them.
+	// bridge asks nobody before it calls them. Their names are unique.
 	CustomTools []Tool
 	// MCPServers are by name. Headers and variables may be secret: they are passed
 	// on and never logged.
 	MCPServers map[string]MCPServer
-	// Subagents are by the name that the agent calls them by. What they may do is
-	// not restricted by Tools.
+	// Subagents are by the name that the agent calls them by; Tools must have "task"
+	// for them. What they may do is not restricted by Tools.
 	Subagents map[string]Subagent
 }
 

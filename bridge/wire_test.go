@@ -84,22 +84,6 @@ func TestSendOnTheWire(t *testing.T) {
 	}
 }
 
-func TestModels(t *testing.T) {
-	t.Parallel()
-	record := recordFile(t)
-	c := newClient(t, fakeOptions(t, fakeScript{Record: record}))
-	models, err := c.Models(testContext(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(models) != 2 || models[0].ID != "m-1" || models[0].DisplayName != "Model One" || models[0].Description != "the first" {
-		t.Errorf("models = %+v", models)
-	}
-	if got := recorded(t, record, "ListModels"); len(got) != 1 || got[0] != `{"options":{"apiKey":"api-key-0123456789"}}` {
-		t.Errorf("ListModels got %s: the key must always be passed", got)
-	}
-}
-
 func TestRefusedBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	record := recordFile(t)
@@ -112,12 +96,8 @@ func TestRefusedBeforeTheCall(t *testing.T) {
 		call func() error
 		want error
 	}{
-		{"no model", func() error {
-			_, err := c.Agents().Create(ctx, with(func(o *AgentOptions) { o.Model = "" }))
-			return err
-		}, ErrInvalidModel},
 		{"no directory", func() error {
-			_, err := c.Agents().Create(ctx, with(func(o *AgentOptions) { o.Local = nil }))
+			_, err := c.Agents().Create(ctx, with(func(o *AgentOptions) { o.Local = &LocalOptions{} }))
 			return err
 		}, ErrInvalid},
 		{"relative directory", func() error {
@@ -155,9 +135,7 @@ func TestRefusedBeforeTheCall(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
-		"nothing":         {},
 		"both":            {Executable: "x", StateRoot: "s", URL: "http://127.0.0.1:1"},
-		"no state root":   {Executable: "x"},
 		"bad url":         {URL: "127.0.0.1:80"},
 		"url with a user": {URL: "http://u:p@127.0.0.1:80"},
 		"negative time":   {URL: "http://127.0.0.1:1", StopGrace: -time.Second},

@@ -1,0 +1,79 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// PromptOptions tune [Prompt]. The zero value asks the first model of the bridge
+// that is found, in the current directory.
+type PromptOptions struct {
+	// Bridge says which bridge is asked. Without a StateRoot the bridge works in a
+	// temporary one that is removed, so that any number of prompts can run at once.
+	Bridge Options
+	Agent  AgentOptions
+	Send   SendOptions
+	// Images go with the text.
+	Images []Image
+}
+
+// Prompt asks an agent one thing and returns the answer: it starts a bridge, makes
+// an agent, sends the text, waits for the end of the run and closes everything,
+// whatever happens. A run that did not finish is a [*RunFailedError], and its
+// Result is returned too. When ctx ends, the run is cancelled.
+func Prompt(ctx context.Context, text string, o PromptOptions) (Result, error) {
+	if o.Bridge.URL == "" && o.Bridge.StateRoot == "" {
+		root, err := os.MkdirTemp("", "liaison-prompt-")
+		if err != nil {
+			return Result{}, fmt.Errorf("bridge: prompt: make a state root: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(root) }() // what is left is in the system's temporary directory
+		o.Bridge.StateRoot = root
+		if o.Bridge.Workspace == "" && o.Agent.Local != nil {
+			// Some bridges look for an agent in the store of their own directory only.
+			o.Bridge.Workspace = o.Agent.Local.Dir
+		}
+		if o.Bridge.Workspace == "" {
+			if o.Bridge.Workspace, err = os.Getwd(); err != nil {
+				return Result{}, fmt.Errorf("bridge: prompt: find the current directory: %w", err)
+			}
+		}
+	}
+	client, err := New(o.Bridge)
+	if err != nil {
+		return Result{}, err
+	}
+	after := context.WithoutCancel(ctx)
+	defer func() { _ = client.Close(after) }() // it kills what does not stop, and fails never
+	// What else fails now changes nothing of the answer.
+	finally := func(what string, do func(context.Context) error) {
+		limited, cancel := context.WithTimeout(after, client.options.StopGrace)
+		defer cancel()
+		if err := do(limited); err != nil {
+			client.options.Logger.Warn("after a prompt: "+what, "error", err)
+		}
+	}
+
+	agent, err := client.Agents().Create(ctx, o.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	defer finally("close the agent", agent.Close)
+
+	run, err := agent.Send(ctx, Message{Text: text, Images: o.Images}, o.Send)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := run.Wait(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			finally("cancel the run", run.Cancel)
+		}
+		return Result{}, err
+	}
+	if result.Status != RunFinished {
+		return result, &RunFailedError{Result: result}
+	}
+	return result, nil
+}
