@@ -45,10 +45,14 @@ func (w *writer) knownCheck() checkMark {
 }
 
 func (w *writer) check(ctx context.Context, p checkPayload) (sessions.Receipt, error) {
-	if p.Conclusion == "" {
+	switch {
+	case p.Conclusion != "":
+		return w.concludeCheck(ctx, p)
+	case p.Again:
+		return w.retellCheck(ctx, p)
+	default:
 		return w.openCheck(ctx, p)
 	}
-	return w.concludeCheck(ctx, p)
 }
 
 // openCheck creates the check run in progress. One that exists is left as it
@@ -75,6 +79,37 @@ func (w *writer) openCheck(ctx context.Context, p checkPayload) (sessions.Receip
 		return sessions.Receipt{}, err
 	}
 	return w.checkReceipt("check run in progress", checkMark{turn: w.item.TurnID, id: id}), nil
+}
+
+// retellCheck has the check run in progress say something else, or creates it
+// where there is none. What was concluded stays so.
+func (w *writer) retellCheck(ctx context.Context, p checkPayload) (sessions.Receipt, error) {
+	mark := w.knownCheck()
+	if mark.id == 0 {
+		var err error
+		if mark, err = w.findCheck(ctx); err != nil {
+			return sessions.Receipt{}, err
+		}
+	}
+	if mark.id == 0 {
+		return w.openCheck(ctx, p)
+	}
+	if mark.done {
+		return w.checkReceipt("the check run was concluded already", mark), nil
+	}
+	switch where, err := w.stand(ctx); {
+	case err != nil:
+		return sessions.Receipt{}, err
+	case where != current:
+		return w.checkReceipt("the check run is left as it is: the pull request is closed or has another head by now", mark), nil
+	}
+	switch err := w.updateCheck(ctx, mark.id, p); {
+	case notFound(err):
+		return sessions.Receipt{Note: "the check run is gone"}, nil
+	case err != nil:
+		return sessions.Receipt{}, err
+	}
+	return w.checkReceipt("check run in progress: "+p.Title, mark), nil
 }
 
 // concludeCheck ends the check run, or creates it ended where there is none.
@@ -178,19 +213,18 @@ func (w *writer) createCheck(ctx context.Context, p checkPayload) (int64, error)
 func (w *writer) updateCheck(ctx context.Context, id int64, p checkPayload) error {
 	owner, repo := w.names()
 	err := shrinking(maxCheckText, func(limit int) error {
-		run, _, err := w.repo.client.Checks.UpdateCheckRun(ctx, owner, repo, id, gh.UpdateCheckRunOptions{
-			Name:       checkName,
-			Status:     gh.String("completed"),
-			Conclusion: gh.String(p.Conclusion),
-			Output:     w.checkOutput(p, limit),
-		})
+		opts := gh.UpdateCheckRunOptions{Name: checkName, Status: gh.String("in_progress"), Output: w.checkOutput(p, limit)}
+		if p.Conclusion != "" {
+			opts.Status, opts.Conclusion = gh.String("completed"), gh.String(p.Conclusion)
+		}
+		run, _, err := w.repo.client.Checks.UpdateCheckRun(ctx, owner, repo, id, opts)
 		if err == nil && run.GetID() != id {
 			err = evidence.ErrNoAnswer
 		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("conclude check run %d: %w", id, err)
+		return fmt.Errorf("update check run %d: %w", id, err)
 	}
 	return nil
 }

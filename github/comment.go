@@ -135,14 +135,20 @@ func (w *writer) writeComment(ctx context.Context, id int64, p commentPayload) (
 }
 
 // renderComment is the whole body of a comment, in at most limit characters.
+// The word that a review failed takes the place of an earlier head's review:
+// that would pass for what is known of this one.
 func renderComment(p commentPayload, limit int, item sessions.Item) string {
 	outcome := ""
 	if p.Headline != "" {
 		outcome = ": " + p.Headline
 	}
-	head := fmt.Sprintf("%sturn=%s head=%s -->\n**Liaison** reviewed %s%s.\n\n",
-		commentMark, item.TurnID, p.Request.Head, code(short(p.Request.Head)), outcome)
-	foot := fmt.Sprintf("\n\n---\n\n<sub>Head %s, reviewed%s. This comment is rewritten after each push; "+
-		"it approves nothing.</sub>\n", code(p.Request.Head), by(p.Model, p.Duration))
+	did, reviewed := "reviewed", ", reviewed"+by(p.Model, p.Duration)
+	if p.Failed {
+		did, reviewed = "could not review", ", not reviewed"
+	}
+	head := fmt.Sprintf("%sturn=%s head=%s -->\n**Liaison** %s %s%s.\n\n",
+		commentMark, item.TurnID, p.Request.Head, did, code(short(p.Request.Head)), outcome)
+	foot := fmt.Sprintf("\n\n---\n\n<sub>Head %s%s. This comment is rewritten after each push; "+
+		"it approves nothing.</sub>\n", code(p.Request.Head), reviewed)
 	return head + fit(p.Text, limit-runes(head)-runes(foot), cutNote(item.SessionID)) + foot
 }

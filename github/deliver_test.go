@@ -41,7 +41,7 @@ func TestConclusions(t *testing.T) {
 		"warnings are neutral":         {completed("Hm.\n\n<!-- liaison:findings errors=0 warnings=2 -->\n"), "neutral", 1},
 		"errors are neutral":           {completed("### Errors\n- a: b"), "neutral", 1},
 		"empty answer still posts":     {completed("  \n"), "success", 1},
-		"failure is visible":           {failed("the bridge ended"), "failure", 0},
+		"failure is visible":           {failed("the bridge ended"), "failure", 1},
 		"superseded is cancelled":      {sessions.Report{Moment: sessions.MomentInterrupted, Superseded: true}, "cancelled", 0},
 		"stopped by hand is cancelled": {sessions.Report{Moment: sessions.MomentInterrupted, Reason: "stopped"}, "cancelled", 0},
 	}

@@ -20,15 +20,20 @@ type checkPayload struct {
 	Request request `json:"request"`
 	// Conclusion is empty while the review is under way.
 	Conclusion string `json:"conclusion,omitempty"`
-	Title      string `json:"title"`
+	// Again is set when the check run in progress, which exists, says something else now.
+	Again bool   `json:"again,omitempty"`
+	Title string `json:"title"`
 	// Summary is ours; Text is the agent's.
 	Summary string `json:"summary"`
 	Text    string `json:"text,omitempty"`
 }
 
-// commentPayload is a review as it is posted on the pull request.
+// commentPayload is a review as it is posted on the pull request, or the word
+// that there is none.
 type commentPayload struct {
 	Request request `json:"request"`
+	// Failed is set when the review could not be done; Text then says why.
+	Failed bool `json:"failed,omitempty"`
 	// Headline is how severe the findings are, in a few words; empty if unknown.
 	Headline string        `json:"headline,omitempty"`
 	Text     string        `json:"text"`
@@ -63,6 +68,18 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 		check.Title = "Reviewing " + short(req.Head)
 		check.Summary = fmt.Sprintf("The review of %s is under way.", code(req.Head))
 		return []sessions.Effect{effect("check-started", kindCheck, check)}, nil
+	case sessions.MomentWaiting:
+		until := r.Until.UTC().Add(time.Minute - 1).Truncate(time.Minute)
+		check.Again = true
+		check.Title = fmt.Sprintf("Waiting for %s until %s", r.WaitsFor, until.Format("15:04 UTC"))
+		check.Summary = fmt.Sprintf("The review of %s has to wait for %s. It goes on by itself, at about %s.\n\n%s",
+			code(req.Head), r.WaitsFor, until.Format("15:04 UTC on 2 January 2006"), c.reason(r))
+		return []sessions.Effect{effect(fmt.Sprintf("check-waiting-%d", t.Attempt), kindCheck, check)}, nil
+	case sessions.MomentResumed:
+		check.Again = true
+		check.Title = "Reviewing " + short(req.Head)
+		check.Summary = fmt.Sprintf("The review of %s is under way again, after a wait.", code(req.Head))
+		return []sessions.Effect{effect(fmt.Sprintf("check-resumed-%d", t.Attempt), kindCheck, check)}, nil
 	case sessions.MomentCompleted:
 		v, review := weigh(c.redact(r.Text))
 		if strings.TrimSpace(review) == "" {
@@ -85,8 +102,12 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 	case sessions.MomentFailed:
 		check.Conclusion = concludedFailure
 		check.Title = "The review could not be done"
-		check.Summary = fmt.Sprintf("The review of %s ended early, which says nothing about the change itself.\n\n%s\n\n%s",
-			code(req.Head), fence(ellipsis(spellOut(c.redact(r.Reason)), maxReason)), runAgain)
+		why := fmt.Sprintf("ended early, which says nothing about the change itself.\n\n%s\n\n%s", c.reason(r), runAgain)
+		check.Summary = fmt.Sprintf("The review of %s %s", code(req.Head), why)
+		return []sessions.Effect{
+			effect("check-ended", kindCheck, check),
+			effect("comment", kindComment, commentPayload{Request: req, Failed: true, Text: "The review " + why}),
+		}, nil
 	case sessions.MomentInterrupted:
 		check.Conclusion = concludedCancelled
 		if r.Superseded {
@@ -100,6 +121,11 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 		return nil, fmt.Errorf("github: no effects are known for moment %d", r.Moment)
 	}
 	return []sessions.Effect{effect("check-ended", kindCheck, check)}, nil
+}
+
+// reason shows a reason word for word, as a block that nothing in it can leave.
+func (c *Channel) reason(r sessions.Report) string {
+	return fence(ellipsis(spellOut(c.redact(r.Reason)), maxReason))
 }
 
 // supersede turns a check into that of a head which is not the head any more.

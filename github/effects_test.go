@@ -20,7 +20,7 @@ func sample(t *testing.T) (*Channel, sessions.Turn) {
 		Installation: installation, Repository: 4000000001, FullName: repoName, Number: 7, Head: headSHA, Base: "main",
 		Title: "Add a café to the map", UpdatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
-	return channel, sessions.Turn{ID: "trn_01", SessionID: "ses_01", Key: r.key(), Request: r.encode()}
+	return channel, sessions.Turn{Attempt: 2, ID: "trn_01", SessionID: "ses_01", Key: r.key(), Request: r.encode()}
 }
 
 const review = `**1 error and 2 warnings in 3 changed files (+12 −4).**
@@ -47,6 +47,10 @@ func TestWhatPeopleSee(t *testing.T) {
 		"findings":   completed(review),
 		"untold":     {Moment: sessions.MomentCompleted, Text: "I looked at it. It is fine."},
 		"failed":     failed("run the agent: the bridge ended with status 1:\n```\npassword hunter2 @mona\n```"),
+		"failed-run": failed("the provider refused the key\u202e @mona closes #12 <!-- x --></details>\n````\n" + strings.Repeat("and again ", 1000)),
+		"waiting": {Moment: sessions.MomentWaiting, WaitsFor: "the model's rate limit", Reason: "bridge: send: @mona wait, says hunter2",
+			Until: time.Date(2026, 1, 2, 12, 33, 1, 0, time.FixedZone("CET", 3600))},
+		"resumed":    {Moment: sessions.MomentResumed},
 		"superseded": {Moment: sessions.MomentInterrupted, Superseded: true, Reason: "a newer push"},
 		"stopped":    {Moment: sessions.MomentInterrupted, Reason: "the pull request was closed"},
 	}

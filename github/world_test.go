@@ -171,6 +171,13 @@ func completed(text string) sessions.Report {
 	return sessions.Report{Moment: sessions.MomentCompleted, Text: text, Model: "liaison-reviewer", Duration: 1500 * time.Millisecond}
 }
 
+// waiting and resumed are what an attempt says of a wait.
+var (
+	waiting = sessions.Report{Moment: sessions.MomentWaiting, WaitsFor: "the model's rate limit", Reason: "429",
+		Until: time.Date(2026, 1, 2, 12, 34, 0, 0, time.UTC)}
+	resumed = sessions.Report{Moment: sessions.MomentResumed}
+)
+
 func failed(reason string) sessions.Report {
 	return sessions.Report{Moment: sessions.MomentFailed, Reason: reason}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
@@ -41,7 +42,7 @@ func newBridgeRunner(agents agents, logger *slog.Logger) *bridgeRunner {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &bridgeRunner{agents: agents, logger: logger}
+	return &bridgeRunner{agents: agents, logger: logger, now: time.Now}
 }
 
 // agents is what the runner needs of a bridge.
@@ -66,7 +67,16 @@ type run interface {
 type bridgeRunner struct {
 	agents agents
 	logger *slog.Logger
+	now    func() time.Time
 }
+
+const (
+	// rateLimit is what people are told that a turn waits for when a provider
+	// says that it was asked too often.
+	rateLimit = "the model's rate limit"
+	// codeLimited is the protocol's code for it. In a run's result it may have a prefix.
+	codeLimited = "RATE_LIMIT_EXCEEDED"
+)
 
 // Run implements [Runner]. A bridge that dies under a run is started once more.
 func (r *bridgeRunner) Run(ctx context.Context, req RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
@@ -77,7 +87,7 @@ func (r *bridgeRunner) Run(ctx context.Context, req RunRequest, observe func(bri
 			"session", req.SessionID, "turn", req.TurnID, "error", err)
 		result, err = r.once(ctx, req, observe)
 	}
-	return result, worthRetrying(err)
+	return result, r.worthRetrying(err)
 }
 
 func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
@@ -120,6 +130,13 @@ func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(br
 	result, err := running.Wait(stream)
 	if err != nil && ctx.Err() != nil {
 		return bridge.Result{RunID: running.ID(), AgentID: req.AgentID}, context.Cause(ctx)
+	}
+	if err == nil && result.Status == bridge.RunError && strings.HasSuffix(strings.ToUpper(result.ErrorCode), codeLimited) {
+		// The run began and was then held off. Nothing that it did remains, so
+		// that it can be sent again.
+		err = &RetryError{WaitsFor: rateLimit, Err: &bridge.Error{
+			Op: "run", SDKCode: codeLimited, Message: runFailure(result),
+		}}
 	}
 	return result, err
 }
@@ -187,15 +204,22 @@ func (r *bridgeRunner) send(ctx context.Context, a agent, req RunRequest) (run, 
 
 // worthRetrying marks errors that pass by themselves. A dead bridge is none of
 // them: it was given its second chance, and the turn may be what kills it.
-func worthRetrying(err error) error {
+func (r *bridgeRunner) worthRetrying(err error) error {
 	var died *bridge.ProcessError
-	if err == nil || errors.As(err, &died) || errors.Is(err, bridge.ErrStalled) || bridge.ClassOf(err) != bridge.ClassRetry {
+	var marked *RetryError
+	if err == nil || errors.As(err, &marked) || errors.As(err, &died) || errors.Is(err, bridge.ErrStalled) || bridge.ClassOf(err) != bridge.ClassRetry {
 		return err
 	}
 	retry := &RetryError{Err: fmt.Errorf("the bridge cannot run the agent now: %w", err)}
+	if errors.Is(err, bridge.ErrRateLimited) {
+		retry.WaitsFor = rateLimit
+	}
 	var answer *bridge.Error
 	if errors.As(err, &answer) {
 		retry.After = answer.RetryAfter
+		if l := answer.RateLimit; l != nil && retry.After == 0 && !l.Reset.IsZero() {
+			retry.After = max(l.Reset.Sub(r.now()), 0)
+		}
 	}
 	return retry
 }

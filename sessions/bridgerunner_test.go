@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,26 +248,60 @@ func TestRunnerStartsADeadBridgeOnceMore(t *testing.T) {
 }
 
 func TestRunnerTellsWhatPassesByItself(t *testing.T) {
+	limited := func(l *bridge.RateLimit, after time.Duration) error {
+		return &bridge.Error{SDKCode: codeLimited, RateLimit: l, RetryAfter: after}
+	}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		err   error
-		retry bool
-		after time.Duration
+		err      error
+		retry    bool
+		after    time.Duration
+		waitsFor string
 	}{
-		"rate limit":   {&bridge.Error{SDKCode: "RATE_LIMIT_EXCEEDED", RetryAfter: time.Minute}, true, time.Minute},
-		"upstream":     {&bridge.Error{SDKCode: "UPSTREAM_ERROR"}, true, 0},
-		"usage limit":  {&bridge.Error{SDKCode: "USAGE_LIMIT_EXCEEDED"}, false, 0},
-		"bad key":      {&bridge.Error{SDKCode: "UNAUTHORIZED"}, false, 0},
-		"cannot start": {&bridge.ProcessError{Op: "start"}, false, 0},
+		"rate limit":              {limited(nil, time.Minute), true, time.Minute, rateLimit},
+		"rate limit by its end":   {limited(&bridge.RateLimit{Reset: now.Add(time.Hour)}, 0), true, time.Hour, rateLimit},
+		"rate limit said twice":   {limited(&bridge.RateLimit{Reset: now.Add(time.Hour)}, time.Minute), true, time.Minute, rateLimit},
+		"rate limit that is over": {limited(&bridge.RateLimit{Reset: now.Add(-time.Hour)}, 0), true, 0, rateLimit},
+		"rate limit without end":  {limited(&bridge.RateLimit{}, 0), true, 0, rateLimit},
+		"upstream":                {&bridge.Error{SDKCode: "UPSTREAM_ERROR"}, true, 0, ""},
+		"usage limit":             {&bridge.Error{SDKCode: "USAGE_LIMIT_EXCEEDED"}, false, 0, ""},
+		"bad key":                 {&bridge.Error{SDKCode: "UNAUTHORIZED"}, false, 0, ""},
+		"cannot start":            {&bridge.ProcessError{Op: "start"}, false, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &fakeBridge{fail: func(string, int) error { return c.err }}
-			_, _, err := runOnce(t.Context(), b, "m")
+			r := newBridgeRunner(b, nil)
+			r.now = func() time.Time { return now }
+			_, err := r.Run(t.Context(), RunRequest{AgentID: "agt_1", Model: "m"}, func(bridge.Event) {})
 			var retry *RetryError
 			if errors.As(err, &retry) != c.retry || !errors.Is(err, c.err) {
 				t.Fatalf("got %v", err)
 			}
-			if c.retry && retry.After != c.after {
-				t.Errorf("again after %s, want %s", retry.After, c.after)
+			if c.retry && (retry.After != c.after || retry.WaitsFor != c.waitsFor) {
+				t.Errorf("again after %s for %q, want %s for %q", retry.After, retry.WaitsFor, c.after, c.waitsFor)
+			}
+		})
+	}
+}
+
+// A run that began and was then held off is no failure of the turn.
+func TestRunnerWaitsForTheRateLimitOfARun(t *testing.T) {
+	for code, retries := range map[string]bool{
+		"RATE_LIMIT_EXCEEDED": true, "SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED": true, "rate_limit_exceeded": true,
+		"": false, "USAGE_LIMIT_EXCEEDED": false,
+	} {
+		t.Run(code, func(t *testing.T) {
+			b := &fakeBridge{known: true}
+			b.run = func(context.Context) *fakeRun {
+				return newFakeRun(bridge.Result{Status: bridge.RunError, RunID: "run-1", ErrorCode: code, Reason: "429 from the model"}, nil).ended()
+			}
+			result, _, err := runOnce(t.Context(), b, "m")
+			var retry *RetryError
+			if errors.As(err, &retry) != retries || result.RunID != "run-1" {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			if retries && (retry.WaitsFor != rateLimit || !strings.Contains(err.Error(), "429 from the model") || errorCode(err) != codeLimited) {
+				t.Errorf("%+v", retry)
 			}
 		})
 	}

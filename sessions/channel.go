@@ -128,6 +128,11 @@ const (
 	// MomentStarted comes before the evidence is prepared. It may come again
 	// after a crash; effects of one turn and name are owed once all the same.
 	MomentStarted Moment = iota + 1
+	// MomentWaiting means that the turn stands in line again until Report.Until,
+	// because of Report.WaitsFor; MomentResumed that it goes on after such a wait.
+	// Both may come several times, each in another attempt.
+	MomentWaiting
+	MomentResumed
 	MomentCompleted
 	MomentFailed
 	// MomentInterrupted means stopped or overtaken; Report.Reason says which.
@@ -139,8 +144,12 @@ type Report struct {
 	Moment Moment
 	// Text is the agent's final text, for MomentCompleted.
 	Text string
-	// Reason says why, for MomentFailed and MomentInterrupted.
+	// Reason says why, for MomentWaiting, MomentFailed and MomentInterrupted.
 	Reason string
+	// WaitsFor and Until are what is waited for, in a few words, and about when
+	// the turn goes on, for MomentWaiting.
+	WaitsFor string
+	Until    time.Time
 	// Superseded is set when a newer revision took the turn's place.
 	Superseded bool
 	// Model is the model that answered, where known.
@@ -210,7 +219,10 @@ type RetryError struct {
 	// the surface is out of reach, or limits everybody. The wait does not count
 	// as an attempt, so that no outage uses them up. Paused implies it.
 	Uncounted bool
-	Err       error
+	// WaitsFor is what people are told that a turn waits for, in a few words of
+	// ours, such as "the model's rate limit". When empty, nobody is told.
+	WaitsFor string
+	Err      error
 }
 
 // Error implements error.

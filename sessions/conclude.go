@@ -33,9 +33,9 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 	case finished:
 		a.complete(d, t, out)
 	case errors.Is(out.cause, errHandOver), errors.Is(out.cause, errStopped):
-		d.requeue(t, "the service stopped while it ran", time.Time{})
+		d.requeue(t, "the service stopped while it ran", time.Time{}, "")
 	case errors.Is(out.cause, errTurnTimeout):
-		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.e.timeout))
+		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.e.timeout), "")
 	case errors.As(out.err, &superseded):
 		a.follow(d, t, superseded)
 	case errors.As(out.err, &unneeded):
@@ -45,27 +45,39 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 		return a.postpone(d, t, retry)
 	case out.err != nil:
 		a.logPanic(out.err)
-		a.fail(d, t, out.err.Error())
+		a.fail(d, t, out.err.Error(), errorCode(out.err))
 	case out.result.Status == bridge.RunCancelled:
 		d.interrupt(t, "the run was cancelled at the bridge", false)
 		a.rest(d, EventSessionCompleted, "the run was cancelled at the bridge")
 	default:
-		a.fail(d, t, runFailure(out.result))
+		a.fail(d, t, runFailure(out.result), out.result.ErrorCode)
 	}
 	return ending{}
 }
 
 // runFailure says why a run that did not finish ended.
 func runFailure(r bridge.Result) string {
-	reason := cmp.Or(r.Reason, r.ErrorCode)
+	reason := r.Reason
+	if reason == "" && r.ErrorCode != "" {
+		reason = "no reason but the code " + r.ErrorCode
+	}
 	switch {
 	case r.Status == bridge.RunExpired:
 		return "the agent's run expired: " + cmp.Or(reason, "no reason given")
-	case reason == "":
-		return "the agent's run failed and gave no reason"
+	case r.Reason == "":
+		return "the agent's run failed and gave " + cmp.Or(reason, "no reason")
 	default:
 		return reason
 	}
+}
+
+// errorCode returns the bridge's own code for an error, if it gave one.
+func errorCode(err error) string {
+	var answer *bridge.Error
+	if errors.As(err, &answer) {
+		return answer.SDKCode
+	}
+	return ""
 }
 
 // complete drafts a good end. An answer that cannot be handed to the channel is a failure.
@@ -77,7 +89,7 @@ func (a *actor) complete(d *draft, t state.Turn, out outcome) {
 	}
 	if err := d.owe(t, r); err != nil {
 		a.logPanic(err)
-		a.fail(d, t, "the answer could not be handed over: "+err.Error())
+		a.fail(d, t, "the answer could not be handed over: "+err.Error(), "")
 		return
 	}
 	row := d.turn(t)
@@ -89,15 +101,17 @@ func (a *actor) complete(d *draft, t state.Turn, out outcome) {
 	a.rest(d, EventSessionCompleted, "")
 }
 
-// fail drafts a bad end, told to the world.
-func (a *actor) fail(d *draft, t state.Turn, reason string) {
+// fail drafts a bad end, told to the world. The code is for the record.
+func (a *actor) fail(d *draft, t state.Turn, reason, code string) {
 	row := d.turn(t)
 	row.Status, row.EndedAt = state.TurnFailed, a.e.now()
 	row.Reason = clip(a.e.redact(reason), maxReasonText)
 	if err := d.owe(*row, Report{Moment: MomentFailed, Reason: row.Reason}); err != nil {
 		a.e.logger.Error("a failed turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
 	}
-	d.event(EventTurnFailed, t.ID, turnFailed{Error: row.Reason})
+	d.event(EventTurnFailed, t.ID, turnFailed{
+		Error: row.Reason, Code: clip(a.e.redact(code), maxCodeText), RunID: t.RunID,
+	})
 	a.rest(d, EventSessionFailed, row.Reason)
 }
 
@@ -121,7 +135,7 @@ func (a *actor) rest(d *draft, taskEnd, reason string) {
 // takes its place unless one is queued already.
 func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
 	if s.Revision.ID == t.Revision.ID {
-		a.fail(d, t, "the channel said that "+short(t.Revision.ID)+" is superseded by itself")
+		a.fail(d, t, "the channel said that "+short(t.Revision.ID)+" is superseded by itself", "")
 		return
 	}
 	d.interrupt(t, "superseded by "+short(s.Revision.ID), true)
@@ -180,29 +194,45 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 	default:
 		t.Retries++
 	}
-	if t.Retries > maxTurnRetries {
-		a.fail(d, t, fmt.Sprintf("gave up after %d tries: %v", t.Retries, retry.Err))
+	switch {
+	case t.Retries > maxTurnRetries:
+		a.fail(d, t, fmt.Sprintf("gave up after %d tries: %v", t.Retries, retry.Err), errorCode(retry))
 		return ending{}
+	case retry.WaitsFor != "" && wait > maxTurnWait:
+		a.fail(d, t, fmt.Sprintf("waiting for %s would take %s, and %s are the most: %v",
+			retry.WaitsFor, wait.Round(time.Second), maxTurnWait, retry.Err), errorCode(retry))
+		return ending{}
+	case retry.WaitsFor != "":
+		wait += time.Duration(a.e.rand() * float64(maxTurnJitter))
 	}
 	due := a.e.now().Add(wait)
 	d.change.Timers = append(d.change.Timers, state.Timer{
 		ID: retryTimerID(t.ID), SessionID: a.id, Due: due, Kind: timerTurnRetry,
 		Payload: encoded(retryPayload{TurnID: t.ID}),
 	})
-	d.requeue(t, retry.Error(), due)
+	row := d.requeue(t, retry.Error(), due, retry.WaitsFor)
+	if retry.WaitsFor != "" {
+		row.WaitsFor = retry.WaitsFor
+		r := Report{Moment: MomentWaiting, WaitsFor: retry.WaitsFor, Until: due, Reason: retry.Err.Error()}
+		if err := d.owe(*row, r); err != nil {
+			a.e.logger.Error("a waiting turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
+		}
+	}
 	return ending{parked: true}
 }
 
-// requeue drafts that a turn which was started stands in line again. The world is not told.
-func (d *draft) requeue(t state.Turn, reason string, notBefore time.Time) {
+// requeue drafts that a turn which was started stands in line again, at once or
+// from notBefore on.
+func (d *draft) requeue(t state.Turn, reason string, notBefore time.Time, waitsFor string) *state.Turn {
 	row := d.turn(t)
 	row.Status = state.TurnQueued
 	row.Reason = clip(d.a.e.redact(reason), maxReasonText)
-	queued := turnQueued{Position: d.a.e.turns.ahead(d.a.id), Reason: row.Reason}
+	queued := turnQueued{Position: d.a.e.turns.ahead(d.a.id), Reason: row.Reason, WaitsFor: waitsFor}
 	if !notBefore.IsZero() {
 		queued.NotBefore = &notBefore
 	}
 	d.event(EventTurnQueued, t.ID, queued)
+	return row
 }
 
 // pause drafts that the surface refuses us altogether; unpause that it does not.

@@ -69,7 +69,7 @@ func (a *actor) effects(t state.Turn, r Report) (effects []Effect, err error) {
 	if !ok {
 		return nil, fmt.Errorf("channel %q is not configured", a.sess.Channel)
 	}
-	r.Text, r.Reason = a.e.redact(r.Text), a.e.redact(r.Reason)
+	r.Text, r.Reason = a.e.redact(r.Text), clip(a.e.redact(r.Reason), maxReasonText)
 	err = guard("Effects of channel "+a.sess.Channel, a.e.redact, func() (err error) {
 		effects, err = c.Effects(a.view(t), r)
 		return err

@@ -83,6 +83,8 @@ type (
 		// Reason says why a turn stands in line again.
 		Reason    string     `json:"reason,omitempty"`
 		NotBefore *time.Time `json:"notBefore,omitempty"`
+		// WaitsFor is what people are told that it waits for.
+		WaitsFor string `json:"waitsFor,omitempty"`
 	}
 	turnStarted struct {
 		Attempt int `json:"attempt"`
@@ -104,7 +106,10 @@ type (
 		DurationMS int64       `json:"durationMs"`
 	}
 	turnFailed struct {
-		Error       string `json:"error"`
+		Error string `json:"error"`
+		// Code is the bridge's own, where it gave one.
+		Code        string `json:"code,omitempty"`
+		RunID       string `json:"runId,omitempty"`
 		Reason      string `json:"reason,omitempty"`
 		Interrupted bool   `json:"interrupted,omitempty"`
 		Superseded  bool   `json:"superseded,omitempty"`

@@ -327,6 +327,11 @@ func (w *world) Effects(t Turn, r Report) ([]Effect, error) {
 	switch r.Moment {
 	case MomentStarted:
 		return []Effect{say("check", t.Revision.ID+" in progress")}, nil
+	case MomentWaiting:
+		text := fmt.Sprintf("%s waits for %s until %s: %s", t.Revision.ID, r.WaitsFor, r.Until.UTC().Format("15:04:05"), r.Reason)
+		return []Effect{say(fmt.Sprint("waiting-", t.Attempt), text)}, nil
+	case MomentResumed:
+		return []Effect{say(fmt.Sprint("resumed-", t.Attempt), t.Revision.ID+" goes on")}, nil
 	case MomentCompleted:
 		return []Effect{say("conclusion", t.Revision.ID+" success"), say("comment", r.Text)}, nil
 	case MomentFailed:

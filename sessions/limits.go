@@ -35,6 +35,12 @@ const (
 	// turnRetryBase and turnRetryMax bound the backoff between those starts.
 	turnRetryBase = 30 * time.Second
 	turnRetryMax  = 30 * time.Minute
+	// maxTurnWait is the longest wait that a provider of models may ask for. Some
+	// windows last five hours; a review that comes a day late helps nobody.
+	maxTurnWait = 6 * time.Hour
+	// maxTurnJitter is by how much a wait that a provider asked for is made
+	// longer at most, so that all who wait do not come back at once.
+	maxTurnJitter = 30 * time.Second
 )
 
 // Bounds of the outbox.
@@ -83,4 +89,7 @@ const (
 	maxActionData = 16 << 10
 	// maxReasonText bounds a reason that people read.
 	maxReasonText = 2 << 10
+	// maxCodeText bounds a bridge's error code on record; those of the protocol
+	// have some twenty characters.
+	maxCodeText = 128
 )

@@ -188,10 +188,10 @@ func (a *actor) reclaim() error {
 		t := q.row
 		t.Lost++
 		if t.Lost < maxLost {
-			d.requeue(t, "the process was lost while it ran this turn", time.Time{})
+			d.requeue(t, "the process was lost while it ran this turn", time.Time{}, "")
 			continue
 		}
-		a.fail(d, t, fmt.Sprintf("the process was lost %d times while it ran this turn", t.Lost))
+		a.fail(d, t, fmt.Sprintf("the process was lost %d times while it ran this turn", t.Lost), "")
 	}
 	if len(d.turns) == 0 {
 		return nil

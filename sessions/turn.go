@@ -80,7 +80,11 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 		// between leaves no agent that nobody knows of.
 		sess.AgentID = agentPrefix + a.e.newID()
 	}
-	if err := d.owe(*t, Report{Moment: MomentStarted}); err != nil {
+	moment := MomentStarted
+	if t.WaitsFor != "" {
+		moment, t.WaitsFor = MomentResumed, ""
+	}
+	if err := d.owe(*t, Report{Moment: moment}); err != nil {
 		a.e.logger.Error("a started turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
 	}
 	d.event(EventTurnStarted, t.ID, turnStarted{Attempt: t.Attempts})

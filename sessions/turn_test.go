@@ -44,7 +44,7 @@ func TestHowTurnsEnd(t *testing.T) {
 		},
 		"failed run with a code only": {
 			answer(bridge.Result{Status: bridge.RunError, ErrorCode: "E42"}, nil),
-			state.TurnFailed, "a failure: E42", "E42",
+			state.TurnFailed, "a failure: the agent's run failed and gave no reason but the code E42", "E42",
 		},
 		"failed run without a word": {
 			answer(bridge.Result{Status: bridge.RunError}, nil),
@@ -52,7 +52,7 @@ func TestHowTurnsEnd(t *testing.T) {
 		},
 		"expired run": {
 			answer(bridge.Result{Status: bridge.RunExpired, ErrorCode: "force_send"}, nil),
-			state.TurnFailed, "a failure: the agent's run expired: force_send", "expired",
+			state.TurnFailed, "a failure: the agent's run expired: no reason but the code force_send", "expired",
 		},
 		"run cancelled by someone else": {
 			answer(bridge.Result{Status: bridge.RunCancelled}, nil),

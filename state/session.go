@@ -92,6 +92,8 @@ type Turn struct {
 	// when the turn is queued again; a commit of a running turn, or of one that
 	// was started since, under an earlier epoch fails with [ErrFenced].
 	Epoch uint64 `json:"epoch,omitempty"`
+	// WaitsFor is what people were told that the turn waits for, until it goes on.
+	WaitsFor string `json:"waitsFor,omitempty"`
 	// RunID is the run at the bridge, once known.
 	RunID string `json:"runId,omitempty"`
 	// Reason says why the turn failed or was interrupted, for a person.
