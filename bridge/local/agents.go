@@ -21,7 +21,7 @@ type agentService struct {
 	server *server
 }
 
-func (s *agentService) CreateAgent(_ context.Context, req *connect.Request[sdkv1.CreateAgentRequest]) (*connect.Response[sdkv1.CreateAgentResponse], error) {
+func (s *agentService) CreateAgent(ctx context.Context, req *connect.Request[sdkv1.CreateAgentRequest]) (*connect.Response[sdkv1.CreateAgentResponse], error) {
 	if err := refuseIdempotencyKey(req.Msg.IdempotencyKey); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *agentService) CreateAgent(_ context.Context, req *connect.Request[sdkv1
 	if strings.HasPrefix(strings.ToLower(spec.id), cloudPrefix) {
 		return nil, invalid("options.agent_id begins with %q, which is for cloud agents", cloudPrefix)
 	}
-	if err := s.server.registry.create(spec); err != nil {
+	if err := s.server.registry.create(ctx, spec); err != nil {
 		return nil, err
 	}
 	s.server.noteUnused(spec.id, spec.model, o)
@@ -56,12 +56,18 @@ func (s *agentService) CreateAgent(_ context.Context, req *connect.Request[sdkv1
 }
 
 // create keeps a new agent, attached to this process.
-func (r *registry) create(spec agentSpec) error {
+func (r *registry) create(ctx context.Context, spec agentSpec) error {
 	now := r.now().UTC()
 	rec := agentRecord{ID: spec.id, Name: spec.name, Model: spec.model, Dir: spec.dir, Created: now, Modified: now}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch err := r.store.createAgent(rec); {
+	a := r.lockPlace(spec.id)
+	defer a.unlock()
+	err := errExists
+	if !a.loaded {
+		if err = r.store.createAgent(context.WithoutCancel(ctx), rec); err != nil {
+			r.forget(spec.id, a)
+		}
+	}
+	switch {
 	case errors.Is(err, errExists):
 		// The vendor's bridge answers a second create with this code too.
 		return newFault(connect.CodeInternal, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INTERNAL_ERROR,
@@ -69,34 +75,33 @@ func (r *registry) create(spec agentSpec) error {
 	case err != nil:
 		return err
 	}
-	r.agents[spec.id] = &agent{rec: rec, attached: true, offer: spec.offer}
+	r.set(func() { a.loaded, a.rec, a.attached, a.offer = true, rec, true, spec.offer })
 	return nil
 }
 
-func (s *agentService) ResumeAgent(_ context.Context, req *connect.Request[sdkv1.ResumeAgentRequest]) (*connect.Response[sdkv1.ResumeAgentResponse], error) {
+func (s *agentService) ResumeAgent(ctx context.Context, req *connect.Request[sdkv1.ResumeAgentRequest]) (*connect.Response[sdkv1.ResumeAgentResponse], error) {
 	spec, err := s.server.checkOptions(req.Msg.GetOptions())
 	if err != nil {
 		return nil, err
 	}
 	r := s.server.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.agentByID(req.Msg.GetAgentId())
+	a, err := r.lockAgent(ctx, req.Msg.GetAgentId())
 	if err != nil {
 		return nil, err
 	}
+	defer a.unlock()
 	modelID := cmp.Or(spec.model, a.rec.Model)
 	if err := s.server.checkModel(modelID); err != nil {
 		return nil, err
 	}
-	err = r.change(a, func(rec *agentRecord) {
+	err = r.change(ctx, a, func(rec *agentRecord) {
 		rec.Model, rec.Dir, rec.Name = modelID, cmp.Or(spec.dir, rec.Dir), cmp.Or(spec.name, rec.Name)
 	})
 	if err != nil {
 		return nil, err
 	}
 	// Restrictions and offers are this call's alone; those of an earlier one are forgotten.
-	a.attached, a.offer = true, spec.offer
+	r.set(func() { a.attached, a.offer = true, spec.offer })
 	s.server.noteUnused(a.rec.ID, modelID, req.Msg.GetOptions())
 	return connect.NewResponse(&sdkv1.ResumeAgentResponse{
 		AgentId: a.rec.ID, Model: &sdkv1.ModelSelection{Id: modelID},
@@ -104,56 +109,47 @@ func (s *agentService) ResumeAgent(_ context.Context, req *connect.Request[sdkv1
 }
 
 // ReloadAgent has nothing to read again: agents here have no settings files.
-func (s *agentService) ReloadAgent(_ context.Context, req *connect.Request[sdkv1.ReloadAgentRequest]) (*connect.Response[sdkv1.ReloadAgentResponse], error) {
-	r := s.server.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, err := r.attachedAgent(req.Msg.GetAgentId()); err != nil {
+func (s *agentService) ReloadAgent(ctx context.Context, req *connect.Request[sdkv1.ReloadAgentRequest]) (*connect.Response[sdkv1.ReloadAgentResponse], error) {
+	a, err := s.server.registry.lockAttached(ctx, req.Msg.GetAgentId())
+	if err != nil {
 		return nil, err
 	}
+	a.unlock()
 	return connect.NewResponse(&sdkv1.ReloadAgentResponse{}), nil
 }
 
 // CloseAgent lets go of the agent; a run under way goes on to its end.
-func (s *agentService) CloseAgent(_ context.Context, req *connect.Request[sdkv1.CloseAgentRequest]) (*connect.Response[sdkv1.CloseAgentResponse], error) {
+func (s *agentService) CloseAgent(ctx context.Context, req *connect.Request[sdkv1.CloseAgentRequest]) (*connect.Response[sdkv1.CloseAgentResponse], error) {
 	r := s.server.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.attachedAgent(req.Msg.GetAgentId())
+	a, err := r.lockAttached(ctx, req.Msg.GetAgentId())
 	if err != nil {
 		return nil, err
 	}
-	a.attached, a.offer = false, offer{}
+	defer a.unlock()
+	r.set(func() { a.attached, a.offer = false, offer{} })
 	return connect.NewResponse(&sdkv1.CloseAgentResponse{}), nil
 }
 
-func (s *agentService) GetAgent(_ context.Context, req *connect.Request[sdkv1.GetAgentRequest]) (*connect.Response[sdkv1.GetAgentResponse], error) {
-	r := s.server.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.agentByID(req.Msg.GetAgentId())
+func (s *agentService) GetAgent(ctx context.Context, req *connect.Request[sdkv1.GetAgentRequest]) (*connect.Response[sdkv1.GetAgentResponse], error) {
+	rec, err := s.server.registry.agentInfo(ctx, req.Msg.GetAgentId())
 	if err != nil {
 		return nil, err
 	}
-	return connect.NewResponse(&sdkv1.GetAgentResponse{Agent: a.rec.info()}), nil
+	return connect.NewResponse(&sdkv1.GetAgentResponse{Agent: rec.info()}), nil
 }
 
 // ListAgents lists the newest first.
-func (s *agentService) ListAgents(_ context.Context, req *connect.Request[sdkv1.ListAgentsRequest]) (*connect.Response[sdkv1.ListAgentsResponse], error) {
+func (s *agentService) ListAgents(ctx context.Context, req *connect.Request[sdkv1.ListAgentsRequest]) (*connect.Response[sdkv1.ListAgentsResponse], error) {
 	o := req.Msg.GetOptions()
-	r := s.server.registry
-	r.mu.Lock()
-	var found []agentRecord
-	for _, a := range r.agents {
-		switch {
-		case o.GetRuntime() == sdkv1.Runtime_RUNTIME_CLOUD, o.GetPrUrl() != "": // of cloud agents, and there are none
-		case a.rec.Archived && !o.GetIncludeArchived():
-		case o.GetCwd() != "" && a.rec.Dir != o.GetCwd():
-		default:
-			found = append(found, a.rec)
-		}
+	all, err := s.server.registry.allAgents(ctx)
+	if err != nil {
+		return nil, err
 	}
-	r.mu.Unlock()
+	found := slices.DeleteFunc(all, func(a agentRecord) bool {
+		// The first two are of cloud agents, and there are none.
+		return o.GetRuntime() == sdkv1.Runtime_RUNTIME_CLOUD || o.GetPrUrl() != "" ||
+			a.Archived && !o.GetIncludeArchived() || o.GetCwd() != "" && a.Dir != o.GetCwd()
+	})
 	slices.SortFunc(found, func(a, b agentRecord) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
 	})
@@ -168,52 +164,48 @@ func (s *agentService) ListAgents(_ context.Context, req *connect.Request[sdkv1.
 	return connect.NewResponse(out), nil
 }
 
-func (s *agentService) ArchiveAgent(_ context.Context, req *connect.Request[sdkv1.ArchiveAgentRequest]) (*connect.Response[sdkv1.ArchiveAgentResponse], error) {
-	if err := s.server.registry.archive(req.Msg.GetAgentId(), true); err != nil {
+func (s *agentService) ArchiveAgent(ctx context.Context, req *connect.Request[sdkv1.ArchiveAgentRequest]) (*connect.Response[sdkv1.ArchiveAgentResponse], error) {
+	if err := s.server.registry.archive(ctx, req.Msg.GetAgentId(), true); err != nil {
 		return nil, err
 	}
 	return connect.NewResponse(&sdkv1.ArchiveAgentResponse{}), nil
 }
 
-func (s *agentService) UnarchiveAgent(_ context.Context, req *connect.Request[sdkv1.UnarchiveAgentRequest]) (*connect.Response[sdkv1.UnarchiveAgentResponse], error) {
-	if err := s.server.registry.archive(req.Msg.GetAgentId(), false); err != nil {
+func (s *agentService) UnarchiveAgent(ctx context.Context, req *connect.Request[sdkv1.UnarchiveAgentRequest]) (*connect.Response[sdkv1.UnarchiveAgentResponse], error) {
+	if err := s.server.registry.archive(ctx, req.Msg.GetAgentId(), false); err != nil {
 		return nil, err
 	}
 	return connect.NewResponse(&sdkv1.UnarchiveAgentResponse{}), nil
 }
 
 // archive sets or takes off the archived mark; doing so twice changes nothing.
-func (r *registry) archive(id string, archived bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.agentByID(id)
+func (r *registry) archive(ctx context.Context, id string, archived bool) error {
+	a, err := r.lockAgent(ctx, id)
 	if err != nil {
 		return err
 	}
+	defer a.unlock()
 	if a.rec.Archived == archived {
 		return nil
 	}
-	return r.change(a, func(rec *agentRecord) { rec.Archived = archived })
+	return r.change(ctx, a, func(rec *agentRecord) { rec.Archived = archived })
 }
 
 // DeleteAgent removes the agent with its runs; not while one is live.
-func (s *agentService) DeleteAgent(_ context.Context, req *connect.Request[sdkv1.DeleteAgentRequest]) (*connect.Response[sdkv1.DeleteAgentResponse], error) {
+func (s *agentService) DeleteAgent(ctx context.Context, req *connect.Request[sdkv1.DeleteAgentRequest]) (*connect.Response[sdkv1.DeleteAgentResponse], error) {
 	r := s.server.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.agentByID(req.Msg.GetAgentId())
+	id := req.Msg.GetAgentId()
+	a, err := r.lockAgent(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if _, live := r.live[a.rec.ActiveRun]; live {
-		return nil, agentBusy(a.rec.ID, a.rec.ActiveRun)
+	defer a.unlock()
+	if run := a.rec.ActiveRun; r.isLive(run) {
+		return nil, agentBusy(id, run)
 	}
-	if err := r.store.deleteAgent(a.rec.ID); err != nil {
+	if err := r.store.deleteAgent(context.WithoutCancel(ctx), id); err != nil {
 		return nil, err
 	}
-	delete(r.agents, a.rec.ID)
-	for _, id := range a.runs {
-		delete(r.owner, id)
-	}
+	r.forget(id, a)
 	return connect.NewResponse(&sdkv1.DeleteAgentResponse{}), nil
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,30 +65,47 @@ func createLog(path string, limit int64) (*eventLog, error) {
 // line that was torn when that process died is cut off. A record that is gone
 // begins anew: without an end its run would block the agent for good.
 func reopenLog(path string) (*eventLog, error) {
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reopen the run's record: %w", err)
+	f, err := openRegular(path, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createLog(path, maxLogBytes)
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("reopen the run's record: %w", err)
 	}
-	err = f.Truncate(int64(whole))
+	whole, lines, err := wholeLines(f)
 	if err == nil {
-		_, err = f.Seek(0, io.SeekEnd)
+		err = f.Truncate(whole)
+	}
+	if err == nil {
+		_, err = f.Seek(whole, io.SeekStart)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("reopen the run's record: %w", err), f.Close())
 	}
-	return &eventLog{
-		path: path, max: maxLogBytes, file: f, size: int64(whole),
-		seq: bytes.Count(data[:whole], []byte{'\n'}), changed: make(chan struct{}),
-	}, nil
+	return &eventLog{path: path, max: maxLogBytes, file: f, size: whole, seq: lines, changed: make(chan struct{})}, nil
+}
+
+// wholeLines counts the lines of r that have an end, and their bytes.
+func wholeLines(r io.Reader) (size int64, lines int, err error) {
+	part := make([]byte, 64<<10)
+	for read := int64(0); ; {
+		n, err := r.Read(part)
+		if last := bytes.LastIndexByte(part[:n], '\n'); last >= 0 {
+			size = read + int64(last) + 1
+			lines += bytes.Count(part[:n], []byte{'\n'})
+		}
+		read += int64(n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return size, lines, nil
+		case err != nil:
+			return 0, 0, err
+		}
+	}
 }
 
 // append adds one message.
-func (l *eventLog) append(at time.Time, kind string, message map[string]any) error {
+func (l *eventLog) append(_ context.Context, at time.Time, kind string, message map[string]any) error {
 	data, err := encodeMessage(kind, message)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", kind, err)
@@ -149,6 +167,15 @@ func (l *eventLog) state() (size int64, sealed bool, changed <-chan struct{}) {
 	return l.size, l.file == nil, l.changed
 }
 
+func (l *eventLog) reader() (*logReader, error) { return openLogReader(l.path) }
+
+// written is how many messages there are.
+func (l *eventLog) written() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seq
+}
+
 // encodeMessage makes the JSON of a message, cutting a tool's arguments and
 // result when it would be too long.
 func encodeMessage(kind string, message map[string]any) (json.RawMessage, error) {
@@ -172,10 +199,12 @@ func encodeMessage(kind string, message map[string]any) (json.RawMessage, error)
 type logReader struct {
 	file   *os.File
 	offset int64
+	// bad counts the lines that were left out because a disk had spoilt them.
+	bad int
 }
 
 func openLogReader(path string) (*logReader, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("read the run's record: %w", err)
 	}
@@ -184,8 +213,10 @@ func openLogReader(path string) (*logReader, error) {
 
 func (r *logReader) close() error { return r.file.Close() }
 
-// upTo gives every whole line that begins before limit and was not given yet.
-// A torn last line is left out.
+// upTo gives every whole line that begins before limit and was not given yet;
+// one that give did not take is given again the next time.
+// A torn last line is left out, and so is one that is no entry: what a disk has
+// spoilt must not hide what came after it.
 func (r *logReader) upTo(limit int64, give func(entry) error) error {
 	if limit <= r.offset {
 		return nil
@@ -200,12 +231,11 @@ func (r *logReader) upTo(limit int64, give func(entry) error) error {
 			return fmt.Errorf("read the run's record: %w", err)
 		}
 		var e entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("read the run's record: %w", err)
-		}
-		r.offset += int64(len(line))
-		if err := give(e); err != nil {
+		if err := json.Unmarshal(line, &e); err != nil || e.Type == "" {
+			r.bad++
+		} else if err := give(e); err != nil {
 			return err
 		}
+		r.offset += int64(len(line))
 	}
 }

@@ -15,7 +15,7 @@ func TestEventLogIsSealedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, changed := log.state()
-	if err := log.append(time.Time{}, "assistant", map[string]any{"text": "a"}); err != nil {
+	if err := log.append(testContext(t), time.Time{}, "assistant", map[string]any{"text": "a"}); err != nil {
 		t.Fatal(err)
 	}
 	<-changed
@@ -29,7 +29,7 @@ func TestEventLogIsSealedOnce(t *testing.T) {
 		}
 	}
 	<-changed
-	if err := log.append(time.Time{}, "assistant", nil); !errors.Is(err, errSealed) {
+	if err := log.append(testContext(t), time.Time{}, "assistant", nil); !errors.Is(err, errSealed) {
 		t.Errorf("a message after the end: %v", err)
 	}
 }
@@ -63,7 +63,7 @@ func FuzzReadRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(log.append(time.Time{}, "status", map[string]any{}), log.file.Close()); err != nil {
+		if err := errors.Join(log.append(t.Context(), time.Time{}, "status", map[string]any{}), log.file.Close()); err != nil {
 			t.Error(err)
 		}
 		if after, err := os.ReadFile(path); err != nil || after[len(after)-1] != '\n' {

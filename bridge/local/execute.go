@@ -11,7 +11,8 @@ import (
 
 // execute runs the engine and records its end. It says first what every run
 // says first.
-func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
+func (r *registry) execute(live *run, eng engine, t task) {
+	ctx := live.ctx
 	defer live.cancel(nil)
 	var mu sync.Mutex
 	recorded := 0 // guarded by mu, so that a delta knows its place
@@ -20,15 +21,14 @@ func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
 		for key, value := range fields {
 			message[key] = value
 		}
-		switch err := live.log.append(r.now().UTC(), kind, message); {
+		switch err := live.log.append(ctx, r.now().UTC(), kind, message); {
 		case err == nil:
 			recorded++
 		case errors.Is(err, errSealed):
 		case errors.Is(err, errLogFull):
 			live.cancel(&stop{statusError, "record_full", fmt.Sprintf("the run said more than the %d KiB that are kept of one run", r.maxLog>>10)})
 		default:
-			r.logger.Error("a run's message could not be recorded", "run", t.RunID, "error", err)
-			live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full?"})
+			r.recordFailed(live, err)
 		}
 	}
 	report := func(e event) {
@@ -76,8 +76,8 @@ func (r *registry) execute(ctx context.Context, live *run, eng engine, t task) {
 		mu.Unlock()
 	}
 	r.settleMemory(live) // before the lock: it may be megabytes
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	live.agent.changing.Lock()
+	defer live.agent.unlock()
 	r.finish(live, end)
 }
 

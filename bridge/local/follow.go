@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 	"time"
 
@@ -25,35 +27,47 @@ type following struct {
 
 // follow sends what a run has said, then what it says, then its result.
 func (s *agentService) follow(ctx context.Context, f following, out *connect.ServerStream[sdkv1.RunStreamMessage]) error {
-	reader, err := openLogReader(s.server.registry.store.eventsFile(f.rec.AgentID, f.rec.ID))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = reader.close() }() // opened for reading only
 	w := &streamWriter{following: f, send: func(m *sdkv1.RunStreamMessage) error {
 		setWriteDeadline(ctx, time.Now().Add(s.server.slowReader))
 		return out.Send(m)
 	}}
-	if f.live == nil {
-		if err := reader.upTo(maxLogBytes*2, w.entry); err != nil {
+	if f.live != nil {
+		reader, err := f.live.log.reader()
+		switch {
+		case err == nil:
+			defer func() { _ = reader.close() }() // opened for reading only
+			return s.followLive(ctx, w, reader)
+		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		if !f.rec.Status.ended() {
-			return leftBehind(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, f.rec.ID)
-		}
-		return w.end(f.rec, s.server.now())
+		// It has ended meanwhile, and its record is in the storage.
+		<-f.live.done
+		w.rec = f.live.rec
 	}
+	switch err := s.server.registry.store.events(ctx, w.rec, w.entry); {
+	case errors.Is(err, errNotKept):
+		return runNotFound(w.rec.ID)
+	case err != nil:
+		return err
+	}
+	if !w.rec.Status.ended() {
+		return leftBehind(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, w.rec.ID)
+	}
+	return w.end(w.rec, s.server.now())
+}
 
+// followLive reads the record of a live run at the pace of its stream.
+func (s *agentService) followLive(ctx context.Context, w *streamWriter, reader *logReader) error {
 	keepalive := time.NewTimer(s.server.keepalive)
 	defer keepalive.Stop()
 	for {
-		size, sealed, changed := f.live.log.state()
+		size, sealed, changed := w.live.log.state()
 		if err := reader.upTo(size, w.entry); err != nil {
 			return err
 		}
 		if sealed {
-			<-f.live.done // the record is sealed just before
-			return w.end(f.live.rec, s.server.now())
+			<-w.live.done // the record is sealed just before
+			return w.end(w.live.rec, s.server.now())
 		}
 		if err := w.deltas(w.last + 1); err != nil {
 			return err
@@ -65,7 +79,7 @@ func (s *agentService) follow(ctx context.Context, f following, out *connect.Ser
 				return ctx.Err()
 			case <-changed:
 				waiting = false
-			case <-f.feed.changed():
+			case <-w.feed.changed():
 				waiting = false
 			case <-keepalive.C:
 				if err := w.send(&sdkv1.RunStreamMessage{}); err != nil {

@@ -63,7 +63,7 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 
-	st, err := openStore(ctx, conf.storeDir)
+	st, err := openStore(ctx, conf.storeDir, logger)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	if conf.testModel {
 		engines = append(engines, scriptEngine{}) // last: nobody's choice by default
 	}
-	srv, err := newServer(serverOptions{
+	srv := newServer(serverOptions{
 		Engines:         engines,
 		Store:           st,
 		Logger:          logger,
@@ -82,9 +82,6 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 		MaxMessageBytes: conf.maxMessageBytes,
 		ToolCallback:    conf.toolCallback,
 	})
-	if err != nil {
-		return err
-	}
 	tok, err := newToken(env("TMPDIR"))
 	if err != nil {
 		return err

@@ -108,19 +108,16 @@ func startBridge(t testing.TB, root string, e engine, tune ...func(*serverOption
 // startBridgeBehind starts one whose calls pass through wrap.
 func startBridgeBehind(t testing.TB, root string, e engine, wrap func(http.Handler) http.Handler, tune ...func(*serverOptions)) *testBridge {
 	t.Helper()
-	st, err := openStore(testContext(t), root)
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	st, err := openStore(testContext(t), root, logger)
 	if err != nil {
 		t.Fatal(err)
 	}
-	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	o := serverOptions{Engines: []engine{e}, Store: st, Logger: logger, Version: "test", MaxAgents: 8, MaxMessageBytes: 1 << 20}
 	for _, f := range tune {
 		f(&o)
 	}
-	srv, err := newServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv := newServer(o)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -342,3 +339,16 @@ func copyState(t testing.TB, root string) string {
 	}
 	return to
 }
+
+// files are those of the bridge's store.
+func (b *testBridge) files() *fileStore {
+	b.t.Helper()
+	st, ok := b.server.registry.store.(*fileStore)
+	if !ok {
+		b.t.Fatalf("the bridge keeps its state in a %T", b.server.registry.store)
+	}
+	return st
+}
+
+// quiet is for what a test provokes and does not read.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

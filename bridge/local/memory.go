@@ -2,11 +2,7 @@ package local
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"context"
 	"sync"
 )
 
@@ -14,36 +10,9 @@ import (
 // millions of words, far beyond what any model reads at once.
 const maxMemoryBytes = 16 << 20
 
-// loadMemory reads what an engine keeps of an agent; nil when it keeps nothing.
-func (s *store) loadMemory(agentID string) ([]byte, error) {
-	data, err := os.ReadFile(s.memoryFile(agentID))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load the agent's memory: %w", err)
-	}
-	return data, nil
-}
-
-// saveMemory replaces what an engine keeps of an agent, in one step and on disk.
-func (s *store) saveMemory(agentID string, data []byte) error {
-	if len(data) > maxMemoryBytes {
-		return fmt.Errorf("save the agent's memory: %d bytes are more than %d", len(data), maxMemoryBytes)
-	}
-	if err := replaceFile(s.memoryFile(agentID), data); err != nil {
-		return fmt.Errorf("save the agent's memory: %w", err)
-	}
-	return nil
-}
-
-func (s *store) memoryFile(agentID string) string {
-	return filepath.Join(s.agentDir(agentID), "memory")
-}
-
 // runMemory is the [memory] of one run.
 type runMemory struct {
-	store   *store
+	store   storage
 	agentID string
 
 	mu      sync.Mutex
@@ -52,7 +21,9 @@ type runMemory struct {
 	settled bool
 }
 
-func (m *runMemory) Recall() ([]byte, error) { return m.store.loadMemory(m.agentID) }
+func (m *runMemory) Recall() ([]byte, error) {
+	return m.store.memory(context.Background(), m.agentID)
+}
 
 func (m *runMemory) Keep(data []byte) {
 	m.mu.Lock()
@@ -72,5 +43,5 @@ func (m *runMemory) settle() error {
 	if !m.kept {
 		return nil
 	}
-	return m.store.saveMemory(m.agentID, m.data)
+	return m.store.saveMemory(context.Background(), m.agentID, m.data)
 }

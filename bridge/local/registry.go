@@ -2,17 +2,27 @@ package local
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"connectrpc.com/connect"
+
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// registry is what the bridge knows: every kept agent, and the runs under way
-// in this process. One lock guards it all, the small files too; calls are few
-// and streams do not take it.
+// registry is what the bridge knows: the agents that were asked for in this
+// process, and the runs under way. The rest is in the storage.
+//
+// There are two kinds of locks. An agent's own serialises what is done with it,
+// calls of the storage included, so that a slow storage holds up one agent and
+// not the bridge. The registry's guards the maps and fields and is never held
+// during such a call. Who needs both takes the agent's first.
 type registry struct {
-	store  *store
+	store  storage
 	ids    *idSource
 	now    func() time.Time
 	logger *slog.Logger
@@ -21,18 +31,28 @@ type registry struct {
 	maxLive int
 	maxLog  int64
 
-	mu       sync.Mutex
-	agents   map[string]*agent
-	owner    map[string]*agent // of a run, by the run's id
-	live     map[string]*run
+	mu     sync.Mutex
+	agents map[string]*agent
+	live   map[string]*run
+	// unsaved are runs that have ended and whose end the storage did not take. It
+	// is offered again with the agent's next run and when the bridge stops.
+	unsaved  map[string]runRecord
 	draining bool
+	// starting counts the runs between their admission and their place in live.
+	starting int
+	started  sync.WaitGroup
 }
 
 // agent is what is kept of an agent and, when it was created or resumed in
-// this process, what is not kept. The registry's lock guards it.
+// this process, what is not kept.
 type agent struct {
+	// changing is the agent's own lock.
+	changing sync.Mutex
+	// What follows is written with both locks held, so that either is enough to
+	// read it.
+	loaded   bool
+	gone     bool // deleted, or never there
 	rec      agentRecord
-	runs     []string // oldest first
 	attached bool
 	offer    offer
 }
@@ -56,93 +76,214 @@ func (p toolPolicy) allowed(tools []string) []string {
 	return out
 }
 
-// newRegistry loads what is kept.
-func newRegistry(st *store, ids *idSource, now func() time.Time, logger *slog.Logger, tools *toolCaller, maxLive int, maxLog int64) (*registry, error) {
-	agents, err := st.loadAgents(func(err error) {
-		logger.Error("an agent is left out because its files cannot be read", "error", err)
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &registry{
+func newRegistry(st storage, ids *idSource, now func() time.Time, logger *slog.Logger, tools *toolCaller, maxLive int, maxLog int64) *registry {
+	return &registry{
 		store: st, ids: ids, now: now, logger: logger, tools: tools, maxLive: maxLive, maxLog: maxLog,
-		agents: agents, owner: make(map[string]*agent), live: make(map[string]*run),
-	}
-	for _, a := range agents {
-		for _, id := range a.runs {
-			r.owner[id] = a
-		}
-		r.settleActive(a)
-	}
-	return r, nil
-}
-
-// settleActive forgets an active run that had already ended when the process
-// died between the two writes.
-func (r *registry) settleActive(a *agent) {
-	if a.rec.ActiveRun == "" {
-		return
-	}
-	rec, err := r.store.loadRun(a.rec.ID, a.rec.ActiveRun)
-	if err == nil && rec.Status.ended() {
-		a.rec.ActiveRun, a.rec.LastStatus = "", rec.Status
+		agents: make(map[string]*agent), live: make(map[string]*run), unsaved: make(map[string]runRecord),
 	}
 }
 
-// agentByID finds an agent; the lock is held.
-func (r *registry) agentByID(id string) (*agent, error) {
+// lockAgent finds an agent, in the storage if need be, and takes its lock. The
+// caller releases it with unlock.
+func (r *registry) lockAgent(ctx context.Context, id string) (*agent, error) {
 	if err := checkID("agent_id", id); err != nil {
 		return nil, err
 	}
-	a, ok := r.agents[id]
-	if !ok {
-		return nil, agentNotFound(id)
+	a := r.lockPlace(id)
+	if a.loaded {
+		return a, nil
 	}
+	rec, err := r.loadAgent(ctx, id)
+	if err != nil {
+		r.forget(id, a)
+		a.unlock()
+		return nil, err
+	}
+	r.set(func() { a.loaded, a.rec = true, rec })
 	return a, nil
 }
 
-// attachedAgent finds an agent that was created or resumed in this process;
-// the lock is held.
-func (r *registry) attachedAgent(id string) (*agent, error) {
-	a, err := r.agentByID(id)
+// lockPlace takes the lock of an agent that may not be there.
+func (r *registry) lockPlace(id string) *agent {
+	for {
+		r.mu.Lock()
+		a, ok := r.agents[id]
+		if !ok {
+			a = new(agent)
+			r.agents[id] = a
+		}
+		r.mu.Unlock()
+		a.changing.Lock()
+		if !a.gone {
+			return a
+		}
+		a.changing.Unlock() // it went while this call waited for it
+	}
+}
+
+func (a *agent) unlock() { a.changing.Unlock() }
+
+// lockAttached is lockAgent for an agent that was created or resumed in this process.
+func (r *registry) lockAttached(ctx context.Context, id string) (*agent, error) {
+	a, err := r.lockAgent(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if !a.attached {
+		a.unlock()
 		return nil, agentNotAttached(id)
 	}
 	return a, nil
 }
 
-// change stores an agent after edit has changed it; nothing is changed when
-// either fails. The lock is held.
-func (r *registry) change(a *agent, edit func(*agentRecord)) error {
+// set changes fields of an agent, whose lock is held too.
+func (r *registry) set(fields func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fields()
+}
+
+// forget takes an agent whose lock is held out of the map.
+func (r *registry) forget(id string, a *agent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a.gone, a.loaded = true, false
+	delete(r.agents, id)
+	maps.DeleteFunc(r.unsaved, func(_ string, rec runRecord) bool { return rec.AgentID == id })
+}
+
+// loadAgent reads an agent from the storage. An active run that had ended when
+// the process died between the two writes is forgotten.
+func (r *registry) loadAgent(ctx context.Context, id string) (agentRecord, error) {
+	rec, err := r.store.agent(ctx, id)
+	switch {
+	case errors.Is(err, errNotKept):
+		return agentRecord{}, agentNotFound(id)
+	case errors.Is(err, errNewer), errors.Is(err, errUnreadable):
+		return agentRecord{}, notReadable("agent", id, err)
+	case err != nil:
+		return agentRecord{}, err
+	}
+	if rec.ActiveRun != "" {
+		if ended, err := r.store.run(ctx, rec.ActiveRun); err == nil && ended.Status.ended() {
+			rec.ActiveRun, rec.LastStatus = "", ended.Status
+		}
+	}
+	return rec, nil
+}
+
+// notReadable is about a record that is there and cannot be used.
+func notReadable(what, id string, err error) *fault {
+	if errors.Is(err, errNewer) {
+		return newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INTERNAL_ERROR,
+			"%s %s was written by a newer version of this bridge; start that one, or use another id", what, id)
+	}
+	return newFault(connect.CodeDataLoss, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INTERNAL_ERROR,
+		"what is kept of %s %s is damaged; the bridge's stderr has more", what, id)
+}
+
+// agentInfo is what is known of an agent, without waiting for a change of it
+// that is under way.
+func (r *registry) agentInfo(ctx context.Context, id string) (agentRecord, error) {
+	r.mu.Lock()
+	if a, ok := r.agents[id]; ok && a.loaded {
+		defer r.mu.Unlock()
+		return a.rec, nil
+	}
+	r.mu.Unlock()
+	a, err := r.lockAgent(ctx, id)
+	if err != nil {
+		return agentRecord{}, err
+	}
+	defer a.unlock()
+	return a.rec, nil
+}
+
+// allAgents is what is known of every agent, in no order.
+func (r *registry) allAgents(ctx context.Context) ([]agentRecord, error) {
+	recs, err := r.store.agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, rec := range recs {
+		if a, ok := r.agents[rec.ID]; ok && a.loaded {
+			recs[i] = a.rec
+		}
+	}
+	return recs, nil
+}
+
+// change stores an agent, whose lock is held, after edit has changed it;
+// nothing is changed when the storage does not take it.
+func (r *registry) change(ctx context.Context, a *agent, edit func(*agentRecord)) error {
 	rec := a.rec
 	edit(&rec)
 	rec.Modified = r.now().UTC()
-	if err := r.store.saveAgent(rec); err != nil {
+	// A caller that goes away must not leave it open whether that happened.
+	if err := r.store.saveAgent(context.WithoutCancel(ctx), rec); err != nil {
 		return err
 	}
-	a.rec = rec
+	r.set(func() { a.rec = rec })
 	return nil
 }
 
 // findRun gives a run's record, and the live run when it is one.
-func (r *registry) findRun(id string) (runRecord, *run, error) {
+func (r *registry) findRun(ctx context.Context, id string) (runRecord, *run, error) {
 	if err := checkID("run_id", id); err != nil {
 		return runRecord{}, nil, err
 	}
+	if rec, live, ok := r.knownRun(id); ok {
+		return rec, live, nil
+	}
+	rec, err := r.store.run(ctx, id)
+	switch {
+	case errors.Is(err, errNotKept):
+		return runRecord{}, nil, runNotFound(id)
+	case errors.Is(err, errNewer), errors.Is(err, errUnreadable):
+		r.logger.Error("a run cannot be read", "run", id, "error", err)
+		return runRecord{}, nil, notReadable("run", id, err)
+	case err != nil:
+		return runRecord{}, nil, err
+	}
+	// It may have ended while the storage was asked.
+	if now, live, ok := r.knownRun(id); ok {
+		return now, live, nil
+	}
+	return rec, nil, nil
+}
+
+// knownRun finds a run of which this process knows more than the storage.
+func (r *registry) knownRun(id string) (rec runRecord, live *run, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if live, ok := r.live[id]; ok {
-		return live.rec, live, nil
+		return live.rec, live, true
 	}
-	a, ok := r.owner[id]
-	if !ok {
-		return runRecord{}, nil, runNotFound(id)
+	rec, ok = r.unsaved[id]
+	return rec, nil, ok
+}
+
+func (r *registry) isLive(runID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.live[runID]
+	return ok
+}
+
+// listRuns lists an agent's runs, the newest first, from the one after before.
+func (r *registry) listRuns(ctx context.Context, agentID, before string, limit int) (recs []runRecord, more bool, err error) {
+	if _, err := r.agentInfo(ctx, agentID); err != nil {
+		return nil, false, err
 	}
-	rec, err := r.store.loadRun(a.rec.ID, id)
-	return rec, nil, err
+	recs, more, err = r.store.runs(ctx, agentID, before, limit)
+	for i, rec := range recs {
+		if now, _, ok := r.knownRun(rec.ID); ok {
+			recs[i] = now
+		}
+	}
+	return recs, more, err
 }
 
 // drain refuses new runs from now on, gives those under way until ctx is done,
@@ -150,6 +291,9 @@ func (r *registry) findRun(id string) (runRecord, *run, error) {
 func (r *registry) drain(ctx context.Context) {
 	r.mu.Lock()
 	r.draining = true
+	r.mu.Unlock()
+	r.started.Wait()
+	r.mu.Lock()
 	runs := make([]*run, 0, len(r.live))
 	for _, live := range r.live {
 		runs = append(runs, live)
@@ -165,4 +309,5 @@ func (r *registry) drain(ctx context.Context) {
 	for _, live := range runs {
 		r.awaitOrFinish(live, stopShutdown)
 	}
+	r.saveEnds()
 }

@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"connectrpc.com/connect"
@@ -20,9 +22,12 @@ const (
 
 // run is a run under way in this process.
 type run struct {
-	// rec is guarded by the registry's lock until done is closed; then it is final.
+	agent *agent
+	// rec is written with the registry's lock and the agent's until done is closed;
+	// then it is final.
 	rec    runRecord
-	log    *eventLog
+	log    runLog
+	ctx    context.Context // of the run, ended by cancel
 	cancel context.CancelCauseFunc
 	// feed is nil unless the caller of Send asked for deltas.
 	feed   *deltaFeed
@@ -61,136 +66,225 @@ type runRequest struct {
 
 // startRun begins a run of an attached agent and returns at once. The run
 // belongs to the bridge, not to the call that started it.
-func (r *registry) startRun(q runRequest) (runRecord, *run, error) {
-	agentID := q.agentID
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, err := r.attachedAgent(agentID)
+func (r *registry) startRun(ctx context.Context, q runRequest) (runRecord, *run, error) {
+	if err := r.admit(); err != nil {
+		return runRecord{}, nil, err
+	}
+	defer r.started.Done()
+	a, err := r.lockAttached(ctx, q.agentID)
 	if err != nil {
 		return runRecord{}, nil, err
 	}
+	defer a.unlock()
 	eng, modelID, err := q.choose(a.rec.Model)
 	if err != nil {
 		return runRecord{}, nil, err
 	}
+	// From here on it happens whole, whether or not the caller stays to see it.
+	ctx = context.WithoutCancel(ctx)
 	switch {
-	case r.draining:
-		return runRecord{}, nil, newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, "the bridge is shutting down")
 	case a.rec.Archived:
-		return runRecord{}, nil, newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_AGENT_ARCHIVED, "agent %s is archived; unarchive it first", agentID)
+		return runRecord{}, nil, newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_AGENT_ARCHIVED, "agent %s is archived; unarchive it first", q.agentID)
 	case a.rec.ActiveRun != "" && !q.force:
-		return runRecord{}, nil, agentBusy(agentID, a.rec.ActiveRun)
+		return runRecord{}, nil, agentBusy(q.agentID, a.rec.ActiveRun)
 	case a.rec.ActiveRun != "":
-		if err := r.endActive(a, stopForced); err != nil {
+		if err := r.endActive(ctx, a, stopForced); err != nil {
 			return runRecord{}, nil, err
 		}
 	}
-	if len(r.live) >= r.maxLive {
-		limit, none := uint64(r.maxLive), uint64(0)
-		f := newFault(connect.CodeResourceExhausted, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED,
-			"%d runs are under way, which is as many as --max-concurrent-agents allows", r.maxLive)
-		f.retryAfter, f.limit = busyRetry, &sdkv1.RateLimitInfo{Limit: &limit, Remaining: &none}
-		return runRecord{}, nil, f
-	}
-
-	id, err := r.ids.next(runPrefix)
-	if err != nil {
+	if err := r.takePlace(); err != nil {
 		return runRecord{}, nil, err
 	}
-	rec := runRecord{ID: id, AgentID: agentID, Model: modelID, Status: statusRunning, Created: r.now().UTC(),
-		Prompt: cut(q.prompt, maxPromptBytes), Images: len(q.images)}
-	log, err := createLog(r.store.eventsFile(agentID, id), r.maxLog)
-	if err != nil {
-		return runRecord{}, nil, err
-	}
-	err = r.store.saveRun(rec)
+	live, err := r.beginRun(ctx, a, q, modelID)
+	r.mu.Lock()
+	r.starting--
 	if err == nil {
-		err = r.change(a, func(a *agentRecord) { a.ActiveRun, a.Model = id, modelID })
+		r.live[live.rec.ID] = live
 	}
+	r.mu.Unlock()
 	if err != nil {
-		return runRecord{}, nil, errors.Join(err, log.seal(), r.store.dropRun(agentID, id))
+		return runRecord{}, nil, err
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	live := &run{rec: rec, log: log, cancel: cancel, done: make(chan struct{}), memory: &runMemory{store: r.store, agentID: agentID}}
-	if q.deltas {
-		live.feed = newDeltaFeed()
-	}
-	a.runs = append(a.runs, id)
-	r.owner[id], r.live[id] = a, live
+	rec := live.rec
 	t := task{
-		AgentID: agentID, RunID: id, Model: modelID, Dir: a.rec.Dir, ExtraDirs: a.offer.extraDirs,
+		AgentID: rec.AgentID, RunID: rec.ID, Model: modelID, Dir: a.rec.Dir, ExtraDirs: a.offer.extraDirs,
 		Prompt: q.prompt, Images: q.images, Tools: a.offer.tools.allowed(eng.Tools()),
 		Custom: a.offer.customTools(), Subagents: a.offer.subagents, Memory: live.memory,
 		Plan: q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_PLAN ||
 			q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_UNSPECIFIED && a.offer.plan,
 	}
-	go r.execute(ctx, live, eng, t)
+	go r.execute(live, eng, t)
 	return rec, live, nil
 }
 
-// finish records the end of a live run; the first end wins. The lock is held.
-// The order matters: who sees the result may send again at once.
+// admit lets a run be started, unless the bridge is stopping. Who was admitted
+// calls r.started.Done.
+func (r *registry) admit() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining {
+		return newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, "the bridge is shutting down")
+	}
+	r.started.Add(1)
+	return nil
+}
+
+// takePlace counts a run that is being started, unless there are too many.
+func (r *registry) takePlace() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.live)+r.starting < r.maxLive {
+		r.starting++
+		return nil
+	}
+	limit, none := uint64(r.maxLive), uint64(0)
+	f := newFault(connect.CodeResourceExhausted, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED,
+		"%d runs are under way, which is as many as --max-concurrent-agents allows", r.maxLive)
+	f.retryAfter, f.limit = busyRetry, &sdkv1.RateLimitInfo{Limit: &limit, Remaining: &none}
+	return f
+}
+
+// beginRun keeps a new run and makes it the active one of its agent, whose lock is held.
+func (r *registry) beginRun(ctx context.Context, a *agent, q runRequest, modelID string) (*run, error) {
+	id, err := r.ids.next(runPrefix)
+	if err != nil {
+		return nil, err
+	}
+	rec := runRecord{ID: id, AgentID: q.agentID, Model: modelID, Status: statusRunning, Created: r.now().UTC(),
+		Prompt: cut(q.prompt, maxPromptBytes), Images: len(q.images)}
+	if err := r.store.createRun(ctx, rec); err != nil {
+		return nil, err
+	}
+	live := &run{agent: a, rec: rec, done: make(chan struct{}), memory: &runMemory{store: r.store, agentID: q.agentID}}
+	live.ctx, live.cancel = context.WithCancelCause(context.Background())
+	if q.deltas {
+		live.feed = newDeltaFeed()
+	}
+	live.log, err = r.store.beginLog(rec, r.maxLog, func(err error) { r.recordFailed(live, err) })
+	if err == nil {
+		if err = r.change(ctx, a, func(a *agentRecord) { a.ActiveRun, a.Model = id, modelID }); err == nil {
+			return live, nil
+		}
+		err = errors.Join(err, live.log.seal())
+	}
+	live.cancel(nil)
+	return nil, errors.Join(err, r.store.dropRun(ctx, rec))
+}
+
+// recordFailed ends a run whose messages cannot be kept.
+func (r *registry) recordFailed(live *run, err error) {
+	r.logger.Error("a run's message could not be recorded", "run", live.rec.ID, "error", err)
+	live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full, or its store down?"})
+}
+
+// finish records the end of a live run, whose agent's lock is held; the first
+// end wins. The order matters: who sees the result may send again at once.
 func (r *registry) finish(live *run, end runRecord) {
 	if live.rec.Status.ended() {
 		return
 	}
+	ctx, a := context.Background(), live.agent
 	rec := live.rec
 	rec.Status, rec.Result, rec.ErrorCode, rec.Reason, rec.Usage = end.Status, end.Result, end.ErrorCode, end.Reason, end.Usage
 	rec.Duration = r.now().Sub(rec.Created)
 	r.settleMemory(live)
-	err := errors.Join(appendEnd(live.log, r.now(), rec), r.store.saveRun(rec))
-	if a, ok := r.owner[rec.ID]; ok {
-		err = errors.Join(err, r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))
-		// Whatever the disk says, this process knows that the run is over.
-		a.rec.ActiveRun, a.rec.LastStatus = "", rec.Status
-	}
-	live.rec = rec
-	delete(r.live, rec.ID)
-	if err := errors.Join(err, live.log.seal()); err != nil {
+	kind, message := endMessage(rec)
+	err := errors.Join(live.log.append(ctx, r.now().UTC(), kind, message), live.log.seal())
+	saved := r.store.saveRun(ctx, rec)
+	err = errors.Join(err, saved, r.change(ctx, a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", rec.Status }))
+	if err != nil {
 		r.logger.Error("the end of a run could not be recorded whole", "run", rec.ID, "error", err)
 	}
+	r.mu.Lock()
+	// Whatever the storage says, this process knows that the run is over.
+	a.rec.ActiveRun, a.rec.LastStatus = "", rec.Status
+	live.rec = rec
+	delete(r.live, rec.ID)
+	if err != nil {
+		r.unsaved[rec.ID] = rec
+	}
+	r.mu.Unlock()
 	close(live.done)
 }
 
-// appendEnd records the status message that ends a run.
-func appendEnd(log *eventLog, now time.Time, rec runRecord) error {
-	message := map[string]any{"type": "status", "agent_id": rec.AgentID, "run_id": rec.ID, "status": string(rec.Status)}
+// saveEnds offers the storage again what it did not take at the ends of runs.
+func (r *registry) saveEnds() {
+	r.mu.Lock()
+	unsaved := slices.Collect(maps.Values(r.unsaved))
+	r.mu.Unlock()
+	ctx := context.Background()
+	for _, rec := range unsaved {
+		a, err := r.lockAgent(ctx, rec.AgentID)
+		if err == nil {
+			err = r.saveEnd(ctx, a, rec)
+			a.unlock()
+		}
+		if err != nil {
+			r.logger.Error("the end of a run is not stored", "run", rec.ID, "error", err)
+		}
+	}
+}
+
+// saveEnd stores the end of a run and that its agent, whose lock is held, is free.
+func (r *registry) saveEnd(ctx context.Context, a *agent, rec runRecord) error {
+	err := r.store.saveRun(ctx, rec)
+	if err == nil {
+		err = r.change(ctx, a, func(*agentRecord) {})
+	}
+	if err == nil {
+		r.mu.Lock()
+		delete(r.unsaved, rec.ID)
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// endMessage is the status message that ends a run.
+func endMessage(rec runRecord) (kind string, message map[string]any) {
+	message = map[string]any{"type": "status", "agent_id": rec.AgentID, "run_id": rec.ID, "status": string(rec.Status)}
 	if rec.Reason != "" {
 		message["message"] = rec.Reason
 	}
-	return log.append(now.UTC(), "status", message)
+	return "status", message
 }
 
-// endActive ends the active run of an agent, live or left behind by a crash.
-// The lock is held.
-func (r *registry) endActive(a *agent, why *stop) error {
+// endActive ends the active run of an agent whose lock is held, live or left
+// behind by a crash.
+func (r *registry) endActive(ctx context.Context, a *agent, why *stop) error {
 	id := a.rec.ActiveRun
-	if live, ok := r.live[id]; ok {
+	r.mu.Lock()
+	live, ok := r.live[id]
+	r.mu.Unlock()
+	if ok {
 		live.cancel(why)
 		r.finish(live, why.end())
 		return nil
 	}
-	rec, err := r.store.loadRun(a.rec.ID, id)
-	if err != nil {
-		// The crash was before the run was written: there is nothing to end.
+	rec, err := r.store.run(ctx, id)
+	switch {
+	case errors.Is(err, errNotKept), errors.Is(err, errUnreadable), errors.Is(err, errNewer):
+		// The crash was before the run was written, or its record is damaged:
+		// there is nothing to end, and the agent must not stay busy for it.
 		r.logger.Warn("the active run of an agent has no record", "run", id, "error", err)
-		return r.change(a, func(a *agentRecord) { a.ActiveRun = "" })
-	}
-	if err := r.endLeftBehind(rec, why); err != nil {
+		return r.change(ctx, a, func(a *agentRecord) { a.ActiveRun = "" })
+	case err != nil:
 		return err
 	}
-	return r.change(a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", why.status })
+	if err := r.endLeftBehind(ctx, rec, why); err != nil {
+		return err
+	}
+	return r.change(ctx, a, func(a *agentRecord) { a.ActiveRun, a.LastStatus = "", why.status })
 }
 
 // endLeftBehind records the end of a run that no process runs any more. The
-// lock is held.
-func (r *registry) endLeftBehind(rec runRecord, why *stop) error {
+// lock of its agent is held.
+func (r *registry) endLeftBehind(ctx context.Context, rec runRecord, why *stop) error {
 	rec.Status, rec.ErrorCode, rec.Reason = why.status, why.code, why.reason
-	log, err := reopenLog(r.store.eventsFile(rec.AgentID, rec.ID))
-	if err != nil {
+	kind, message := endMessage(rec)
+	if err := r.store.appendEvent(ctx, rec, r.now().UTC(), kind, message); err != nil {
 		return err
 	}
-	return errors.Join(appendEnd(log, r.now(), rec), log.seal(), r.store.saveRun(rec))
+	return r.store.saveRun(ctx, rec)
 }
 
 func (s *stop) end() runRecord {
@@ -205,8 +299,8 @@ func (r *registry) awaitOrFinish(live *run, why *stop) {
 	select {
 	case <-live.done:
 	case <-timer.C:
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		live.agent.changing.Lock()
+		defer live.agent.unlock()
 		r.finish(live, why.end())
 	}
 }

@@ -41,7 +41,7 @@ func TestRunsThatFail(t *testing.T) {
 				emit(said{Text: strings.Repeat("x", maxEventBytes)})
 				<-ctx.Done()
 				return answer{}, ctx.Err()
-			}, "record_failed", "the bridge could not record what the run said; is its disk full?",
+			}, "record_failed", "the bridge could not record what the run said; is its disk full, or its store down?",
 		},
 		{
 			"the engine says too much in all",

@@ -2,15 +2,14 @@ package local
 
 import (
 	"context"
-	"slices"
 
 	"connectrpc.com/connect"
 
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-func (s *agentService) GetRun(_ context.Context, req *connect.Request[sdkv1.GetRunRequest]) (*connect.Response[sdkv1.GetRunResponse], error) {
-	rec, _, err := s.server.registry.findRun(req.Msg.GetRunId())
+func (s *agentService) GetRun(ctx context.Context, req *connect.Request[sdkv1.GetRunRequest]) (*connect.Response[sdkv1.GetRunResponse], error) {
+	rec, _, err := s.server.registry.findRun(ctx, req.Msg.GetRunId())
 	if err != nil {
 		return nil, err
 	}
@@ -21,31 +20,22 @@ func (s *agentService) GetRun(_ context.Context, req *connect.Request[sdkv1.GetR
 }
 
 // ListRuns lists an agent's runs, the newest first.
-func (s *agentService) ListRuns(_ context.Context, req *connect.Request[sdkv1.ListRunsRequest]) (*connect.Response[sdkv1.ListRunsResponse], error) {
-	r := s.server.registry
-	r.mu.Lock()
-	a, err := r.agentByID(req.Msg.GetAgentId())
-	var ids []string
-	if err == nil {
-		ids = slices.Clone(a.runs)
-	}
-	r.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(ids)
+func (s *agentService) ListRuns(ctx context.Context, req *connect.Request[sdkv1.ListRunsRequest]) (*connect.Response[sdkv1.ListRunsResponse], error) {
 	o := req.Msg.GetOptions()
-	pageOf, next, err := page(ids, func(id string) string { return id }, o.GetLimit(), o.GetCursor())
+	before, err := readCursor(o.GetCursor())
 	if err != nil {
 		return nil, err
 	}
-	out := &sdkv1.ListRunsResponse{NextCursor: next}
-	for _, id := range pageOf {
-		rec, _, err := r.findRun(id)
-		if err != nil {
-			return nil, err
-		}
+	recs, more, err := s.server.registry.listRuns(ctx, req.Msg.GetAgentId(), before, pageSize(o.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	out := new(sdkv1.ListRunsResponse)
+	for _, rec := range recs {
 		out.Items = append(out.Items, rec.snapshot(s.server.now()))
+	}
+	if more {
+		out.NextCursor = writeCursor(recs[len(recs)-1].ID)
 	}
 	return connect.NewResponse(out), nil
 }
@@ -54,7 +44,7 @@ func (s *agentService) ListRuns(_ context.Context, req *connect.Request[sdkv1.Li
 // is answered at once, whichever process ran it; one that a crash left behind
 // never ends by itself and is not found.
 func (s *agentService) WaitLiveRun(ctx context.Context, req *connect.Request[sdkv1.WaitLiveRunRequest]) (*connect.Response[sdkv1.WaitLiveRunResponse], error) {
-	rec, live, err := s.server.registry.findRun(req.Msg.GetRunId())
+	rec, live, err := s.server.registry.findRun(ctx, req.Msg.GetRunId())
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +70,9 @@ func leftBehind(code connect.Code, sdk sdkv1.SdkErrorCode, id string) *fault {
 
 // CancelRun ends a run, live or left behind by a crash, and answers when its
 // end is recorded. A run that has ended stays as it is.
-func (s *agentService) CancelRun(_ context.Context, req *connect.Request[sdkv1.CancelRunRequest]) (*connect.Response[sdkv1.CancelRunResponse], error) {
+func (s *agentService) CancelRun(ctx context.Context, req *connect.Request[sdkv1.CancelRunRequest]) (*connect.Response[sdkv1.CancelRunResponse], error) {
 	r := s.server.registry
-	rec, live, err := r.findRun(req.Msg.GetRunId())
+	rec, live, err := r.findRun(ctx, req.Msg.GetRunId())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +84,7 @@ func (s *agentService) CancelRun(_ context.Context, req *connect.Request[sdkv1.C
 		live.cancel(stopCancelled)
 		r.awaitOrFinish(live, stopCancelled)
 	case !rec.Status.ended():
-		if err := r.cancelLeftBehind(rec); err != nil {
+		if err := r.cancelLeftBehind(context.WithoutCancel(ctx), rec); err != nil {
 			return nil, err
 		}
 	}
@@ -102,21 +92,20 @@ func (s *agentService) CancelRun(_ context.Context, req *connect.Request[sdkv1.C
 }
 
 // cancelLeftBehind ends a run that no process runs any more.
-func (r *registry) cancelLeftBehind(rec runRecord) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, ok := r.agents[rec.AgentID]
-	switch {
-	case !ok:
-		return nil // deleted meanwhile, with its runs
-	case a.rec.ActiveRun == rec.ID:
-		return r.endActive(a, stopCancelled)
+func (r *registry) cancelLeftBehind(ctx context.Context, rec runRecord) error {
+	a, err := r.lockAgent(ctx, rec.AgentID)
+	if err != nil {
+		return err
+	}
+	defer a.unlock()
+	if a.rec.ActiveRun == rec.ID {
+		return r.endActive(ctx, a, stopCancelled)
 	}
 	// The agent knows nothing of it: the crash, or a full disk, was between two
 	// writes. Another call may have ended it meanwhile.
-	rec, err := r.store.loadRun(rec.AgentID, rec.ID)
+	rec, _, err = r.findRun(ctx, rec.ID)
 	if err != nil || rec.Status.ended() {
 		return err
 	}
-	return r.endLeftBehind(rec, stopCancelled)
+	return r.endLeftBehind(ctx, rec, stopCancelled)
 }

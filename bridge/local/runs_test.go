@@ -284,7 +284,7 @@ func TestARunEndsEvenIfItsEndCannotBeStored(t *testing.T) {
 	agent := b.createAgent()
 	s := b.send(agent, "go")
 	until(t, s, "started")
-	if err := os.RemoveAll(b.server.registry.store.agentDir(agent)); err != nil {
+	if err := os.RemoveAll(b.files().agentDir(agent)); err != nil {
 		t.Skip("the platform does not remove open files:", err)
 	}
 	close(release)

@@ -31,7 +31,7 @@ const (
 type serverOptions struct {
 	// Engines are asked in order; the models of the first come first.
 	Engines         []engine
-	Store           *store
+	Store           storage
 	Logger          *slog.Logger
 	Version         string
 	MaxAgents       int
@@ -62,8 +62,8 @@ type server struct {
 	tools           *toolCaller
 }
 
-// newServer reads what is kept and makes a server of it.
-func newServer(o serverOptions) (*server, error) {
+// newServer makes a server of what is kept.
+func newServer(o serverOptions) *server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -78,15 +78,12 @@ func newServer(o serverOptions) (*server, error) {
 	}
 	ids := newIDSource(o.Now, rand.Reader)
 	tools := newToolCaller(o.ToolCallback)
-	reg, err := newRegistry(o.Store, ids, o.Now, o.Logger, tools, o.MaxAgents, o.MaxLogBytes)
-	if err != nil {
-		return nil, err
-	}
+	reg := newRegistry(o.Store, ids, o.Now, o.Logger, tools, o.MaxAgents, o.MaxLogBytes)
 	return &server{
 		engines: o.Engines, registry: reg, ids: ids, now: o.Now, logger: o.Logger, version: o.Version,
 		maxMessageBytes: o.MaxMessageBytes, keepalive: o.Keepalive, slowReader: o.SlowReader,
 		shutdown: make(chan time.Duration, 1), tools: tools,
-	}, nil
+	}
 }
 
 // handler serves the services to callers that have shown the token.

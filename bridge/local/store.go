@@ -1,52 +1,99 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
-
-// schemaVersion is that of the files below the state root.
-const schemaVersion = 1
 
 const (
 	// lockWait is how long a bridge waits for its predecessor to let go of the state root.
 	lockWait = 5 * time.Second
 	lockPoll = 50 * time.Millisecond
+	// maxSetAside bounds how many damaged directories of one agent are kept.
+	maxSetAside = 100
 )
 
-// errExists is returned when an agent with that id is already kept.
-var errExists = errors.New("the agent exists")
+// The directories below the state root.
+const (
+	agentsDir     = "agents"
+	unreadableDir = "unreadable"
+)
 
-// store keeps agents and runs as files:
+// fileStore keeps everything as files:
 //
 //	lock                              held by the bridge that uses the directory
 //	agents/<hash of id>/agent.json    one agent
+//	agents/<hash of id>/memory        what an engine keeps for it
 //	agents/<hash of id>/runs/<run id>.json, <run id>.ndjson   a run, and what it said
+//	unreadable/<hash of id>.<n>       an agent's directory that was set aside
 //
 // Directories are named by a hash because ids are the callers': on some file
 // systems two ids would be one name, or no legal name at all. JSON files are
 // replaced in one step. A name with a leading dot is unfinished or being
 // deleted and is swept at start.
-type store struct {
-	root string
-	lock *os.File
+//
+// What a call has kept survives kill -9. It survives a loss of power too, but
+// for the last messages of runs that were under way: a run's record is put on
+// disk when the run ends, not message by message.
+type fileStore struct {
+	root   string
+	logger *slog.Logger
+	lock   *os.File
+
+	mu    sync.Mutex
+	kept  map[string]*keptAgent // by id
+	owner map[string]*keptAgent // of a run, by the run's id
 }
 
-// openStore makes the directory, if needed, and locks it for this process.
-func openStore(ctx context.Context, root string) (*store, error) {
-	if err := os.MkdirAll(filepath.Join(root, "agents"), 0o700); err != nil {
+// keptAgent is what the store knows of an agent without looking.
+type keptAgent struct {
+	dir string
+	rec agentRecord
+	// newer is true when only a newer bridge can read the agent.
+	newer bool
+	runs  []string // oldest first
+}
+
+// openStore makes the directory, if needed, locks it for this process, and
+// reads which agents there are.
+func openStore(ctx context.Context, root string, logger *slog.Logger) (*fileStore, error) {
+	lock, err := lockDirectory(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileStore{
+		root: root, logger: logger, lock: lock,
+		kept: make(map[string]*keptAgent), owner: make(map[string]*keptAgent),
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return s, nil
+}
+
+// lockDirectory makes the directory, if needed, and takes its lock.
+func lockDirectory(ctx context.Context, root string) (*os.File, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state root: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(root, "lock")
+	// A pipe or a device in its place would be opened for ever.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("lock the state root: %s is not a regular file; remove it", path)
+	}
+	lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the state root: %w", err)
 	}
@@ -55,7 +102,7 @@ func openStore(ctx context.Context, root string) (*store, error) {
 	for {
 		err := lockFile(lock)
 		if err == nil {
-			break
+			return lock, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -65,198 +112,137 @@ func openStore(ctx context.Context, root string) (*store, error) {
 		case <-time.After(lockPoll):
 		}
 	}
-	s := &store{root: root, lock: lock}
-	if err := s.sweep(); err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return s, nil
 }
 
 // close lets go of the directory.
-func (s *store) close() error {
+func (s *fileStore) close() error {
 	if err := s.lock.Close(); err != nil {
 		return fmt.Errorf("unlock the state root: %w", err)
 	}
 	return nil
 }
 
-// sweep removes what a crash left unfinished.
-func (s *store) sweep() error {
-	dir := filepath.Join(s.root, "agents")
-	for _, unfinished := range []string{".*", "*/.*", "*/runs/.*"} {
-		names, err := fs.Glob(os.DirFS(dir), unfinished)
-		if err != nil {
-			return fmt.Errorf("sweep the state root: %w", err)
-		}
-		for _, name := range names {
-			if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-				return fmt.Errorf("sweep the state root: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-func (s *store) agentDir(id string) string {
+func hashedName(id string) string {
 	sum := sha256.Sum256([]byte(id))
-	return filepath.Join(s.root, "agents", hex.EncodeToString(sum[:16]))
+	return hex.EncodeToString(sum[:16])
 }
 
-func (s *store) runFile(agentID, runID string) string {
+func (s *fileStore) agentDir(id string) string {
+	return filepath.Join(s.root, agentsDir, hashedName(id))
+}
+
+func (s *fileStore) agentFile(id string) string {
+	return filepath.Join(s.agentDir(id), "agent.json")
+}
+
+func (s *fileStore) runFile(agentID, runID string) string {
 	return filepath.Join(s.agentDir(agentID), "runs", runID+".json")
 }
 
 // eventsFile is the path of a run's record.
-func (s *store) eventsFile(agentID, runID string) string {
+func (s *fileStore) eventsFile(agentID, runID string) string {
 	return filepath.Join(s.agentDir(agentID), "runs", runID+".ndjson")
 }
 
-// createAgent keeps a new agent, or returns [errExists].
-func (s *store) createAgent(a agentRecord) error {
-	final := s.agentDir(a.ID)
-	if _, err := os.Stat(final); err == nil {
-		return errExists
+// load reads every agent with the ids of its runs, and removes what a crash
+// left unfinished. One pass over 10,000 agents takes about half a second.
+func (s *fileStore) load() error {
+	dir := filepath.Join(s.root, agentsDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the state root: %w", err)
 	}
-	// The directory appears under its name only when it is whole.
-	dir, err := os.MkdirTemp(filepath.Join(s.root, "agents"), ".new-*")
+	names, err := sweptNames(dir)
 	if err != nil {
-		return fmt.Errorf("create agent: %w", err)
+		return fmt.Errorf("load agents: %w", err)
 	}
-	err = os.Mkdir(filepath.Join(dir, "runs"), 0o700)
-	if err == nil {
-		a.Schema = schemaVersion
-		err = writeJSON(filepath.Join(dir, "agent.json"), a)
-	}
-	if err == nil {
-		err = os.Rename(dir, final)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("create agent: %w", err), os.RemoveAll(dir))
-	}
-	return nil
-}
-
-// saveAgent replaces what is kept of an agent.
-func (s *store) saveAgent(a agentRecord) error {
-	a.Schema = schemaVersion
-	if err := writeJSON(filepath.Join(s.agentDir(a.ID), "agent.json"), a); err != nil {
-		return fmt.Errorf("save agent: %w", err)
-	}
-	return nil
-}
-
-// deleteAgent removes an agent with all its runs.
-func (s *store) deleteAgent(id string) error {
-	dir := s.agentDir(id)
-	gone := filepath.Join(filepath.Dir(dir), ".deleted-"+filepath.Base(dir))
-	if err := os.Rename(dir, gone); err != nil {
-		return fmt.Errorf("delete agent: %w", err)
-	}
-	if err := os.RemoveAll(gone); err != nil {
-		return fmt.Errorf("delete agent: %w", err)
-	}
-	return nil
-}
-
-// saveRun replaces what is kept of a run.
-func (s *store) saveRun(r runRecord) error {
-	r.Schema = schemaVersion
-	if err := writeJSON(s.runFile(r.AgentID, r.ID), r); err != nil {
-		return fmt.Errorf("save run: %w", err)
-	}
-	return nil
-}
-
-// dropRun removes a run that never began.
-func (s *store) dropRun(agentID, runID string) error {
-	for _, path := range []string{s.runFile(agentID, runID), s.eventsFile(agentID, runID)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("drop run: %w", err)
+	for _, name := range names {
+		// Only names of ours: a disk has its own, such as lost+found.
+		if raw, err := hex.DecodeString(name); err != nil || len(raw) != 16 {
+			continue
+		}
+		if err := s.loadAgent(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("load agents: %w", err)
 		}
 	}
 	return nil
 }
 
-// loadRun reads one run.
-func (s *store) loadRun(agentID, runID string) (runRecord, error) {
-	var r runRecord
-	if err := readJSON(s.runFile(agentID, runID), &r, &r.Schema); err != nil {
-		return runRecord{}, fmt.Errorf("load run: %w", err)
-	}
-	return r, nil
-}
-
-// loadAgents reads every agent with the ids of its runs, oldest run first. An
-// agent that cannot be read is left as it is and reported through unreadable.
-func (s *store) loadAgents(unreadable func(error)) (map[string]*agent, error) {
-	entries, err := os.ReadDir(filepath.Join(s.root, "agents"))
+// sweptNames lists a directory's names in their order without those that are
+// unfinished, which it removes.
+func sweptNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("load agents: %w", err)
+		return nil, err
 	}
-	agents := make(map[string]*agent, len(entries))
+	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		dir := filepath.Join(s.root, "agents", e.Name())
-		var rec agentRecord
-		if err := readJSON(filepath.Join(dir, "agent.json"), &rec, &rec.Schema); err != nil {
-			unreadable(fmt.Errorf("load agent: %w", err))
+		if !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
 			continue
 		}
-		runs, err := os.ReadDir(filepath.Join(dir, "runs"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			unreadable(fmt.Errorf("load agent: %w", err))
-			continue
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return nil, err
 		}
-		a := &agent{rec: rec}
-		for _, r := range runs { // sorted by name, which is by age
-			if id, ok := strings.CutSuffix(r.Name(), ".json"); ok && !strings.HasPrefix(id, ".") {
-				a.runs = append(a.runs, id)
-			}
-		}
-		agents[rec.ID] = a
 	}
-	return agents, nil
+	return names, nil
 }
 
-// writeJSON replaces path with v in one step and on disk.
-func writeJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+// loadAgent reads one agent's directory. A damaged one is set aside, so that it
+// stands in nobody's way and a person can still look at it. Where reading
+// failed for another reason, such as a disk or its permissions, nothing is
+// moved: a bridge that starts without its agents would be worse than none.
+func (s *fileStore) loadAgent(dir string) error {
+	var rec agentRecord
+	err := readJSON(filepath.Join(dir, "agent.json"), maxAgentBytes, &rec, &rec.Schema)
+	if err == nil && hashedName(rec.ID) != filepath.Base(dir) {
+		err = fmt.Errorf("%w: %s is of another agent", errUnreadable, dir)
+	}
+	newer := errors.Is(err, errNewer) && rec.ID != "" && hashedName(rec.ID) == filepath.Base(dir)
+	switch {
+	case newer:
+		s.logger.Error("an agent is left out", "agent", rec.ID, "error", err)
+	case errors.Is(err, errUnreadable), errors.Is(err, errNewer), errors.Is(err, fs.ErrNotExist):
+		return s.setAside(dir, err)
+	case err != nil:
 		return err
 	}
-	return replaceFile(path, append(data, '\n'))
-}
-
-// replaceFile replaces the content of path in one step and on disk.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".write-*")
-	if err != nil {
+	a := &keptAgent{dir: dir, rec: rec, newer: newer}
+	s.kept[rec.ID] = a
+	if newer {
+		return nil
+	}
+	if _, err := sweptNames(dir); err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
+	names, err := sweptNames(filepath.Join(dir, "runs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	for _, name := range names { // sorted, which is by age
+		if id, ok := strings.CutSuffix(name, ".json"); ok {
+			a.runs = append(a.runs, id)
+			s.owner[id] = a
+		}
 	}
 	return nil
 }
 
-// readJSON reads what writeJSON wrote; schema points into v.
-func readJSON(path string, v any, schema *int) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// setAside moves a damaged agent's directory away.
+func (s *fileStore) setAside(dir string, why error) error {
+	aside := filepath.Join(s.root, unreadableDir)
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		return fmt.Errorf("set a damaged agent aside: %w", err)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	for i := 1; i <= maxSetAside; i++ {
+		to := filepath.Join(aside, filepath.Base(dir)+"."+strconv.Itoa(i))
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		if err := os.Rename(dir, to); err != nil {
+			return fmt.Errorf("set a damaged agent aside: %w", err)
+		}
+		s.logger.Error("an agent's files are damaged and were set aside; its id can be used again", "directory", to, "error", why)
+		return cmp.Or(syncDir(aside), syncDir(filepath.Dir(dir)))
 	}
-	if *schema != schemaVersion {
-		return fmt.Errorf("%s has schema %d, this bridge reads %d", path, *schema, schemaVersion)
-	}
-	return nil
+	return fmt.Errorf("set a damaged agent aside: %s has %d of them; remove those that nobody wants to look at (%w)", aside, maxSetAside, why)
 }

@@ -49,7 +49,7 @@ func (s *agentService) ObserveRun(ctx context.Context, req *connect.Request[sdkv
 	if err != nil {
 		return err
 	}
-	rec, live, err := s.server.registry.findRun(req.Msg.GetRunId())
+	rec, live, err := s.server.registry.findRun(ctx, req.Msg.GetRunId())
 	if err != nil {
 		return err
 	}

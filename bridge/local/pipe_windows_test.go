@@ -1,0 +1,5 @@
+package local
+
+import "errors"
+
+func namedPipe(string) error { return errors.ErrUnsupported }
