@@ -2,13 +2,39 @@ package sessions
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/bridge/storetest"
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/boltstore"
 	"github.com/liaison-bot/liaison/state/memstore"
 )
+
+func TestAgentStoreIsABridgesStore(t *testing.T) {
+	t.Parallel()
+	t.Run("bbolt", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, func(t *testing.T) bridge.Store {
+			s, err := boltstore.Open(filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return NewAgentStore(s)
+		})
+	})
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, func(*testing.T) bridge.Store { return NewAgentStore(memstore.New(memstore.Options{})) })
+	})
+}
 
 // A bridge branches on its own errors, an operator on those of state.
 func TestAgentStoreTellsErrorsApart(t *testing.T) {

@@ -11,11 +11,30 @@ import (
 	"github.com/liaison-bot/liaison/state/internal/rules"
 )
 
-// runEventRow is a stored event; its number is in the key.
-type runEventRow struct {
-	Type    string          `json:"type"`
-	At      time.Time       `json:"at,omitzero"`
-	Payload json.RawMessage `json:"payload,omitempty"`
+// runEventHead is what a stored event begins with. NUL and the payload, byte for
+// byte, follow it; the number is in the key.
+type runEventHead struct {
+	Type string    `json:"type"`
+	At   time.Time `json:"at,omitzero"`
+}
+
+func encodeRunEvent(e state.RunEvent) ([]byte, error) {
+	head, err := json.Marshal(runEventHead{Type: e.Type, At: e.At})
+	if err != nil {
+		return nil, err
+	}
+	return encodeBody(nil, append(append(head, 0), e.Payload...)), nil
+}
+
+func decodeRunEvent(seq, value []byte) (state.RunEvent, error) {
+	raw, err := decodeBody(value)
+	if err != nil {
+		return state.RunEvent{}, err
+	}
+	raw, payload, _ := bytes.Cut(raw, []byte{0})
+	var head runEventHead
+	err = decode(tableRunEvents, seq, raw, &head)
+	return state.RunEvent{Seq: int(number(seq)), Type: head.Type, At: head.At, Payload: payload}, err
 }
 
 // ofRun begins the keys of tableRunEvents of one run.
@@ -33,11 +52,11 @@ func (s *Store) AppendRunEvent(ctx context.Context, runID string, e state.RunEve
 	if err := rules.RunEvent(runID, e); err != nil {
 		return 0, err
 	}
-	raw, err := json.Marshal(runEventRow{Type: e.Type, At: e.At, Payload: e.Payload})
+	value, err := encodeRunEvent(e)
 	if err != nil {
 		return 0, fmt.Errorf("append to run %s: %w: %w", runID, err, state.ErrInvalid)
 	}
-	op := &appendOp{runID: runID, value: encodeBody(nil, raw)}
+	op := &appendOp{runID: runID, value: value}
 	if err := s.submit(ctx, op, len(op.value)); err != nil {
 		return 0, fmt.Errorf("append to run %s: %w", runID, err)
 	}
@@ -83,16 +102,9 @@ func (s *Store) RunEvents(ctx context.Context, runID string, after, limit int) (
 	var out []state.RunEvent
 	err := s.view(ctx, func(r *reader) error {
 		return r.following(tableRunEvents, ofRun(runID), string(u64(uint64(max(after, 0)))), func(seq, value []byte) (bool, error) {
-			raw, err := decodeBody(value)
-			if err != nil {
-				return false, err
-			}
-			var row runEventRow
-			if err := decode(tableRunEvents, seq, raw, &row); err != nil {
-				return false, err
-			}
-			out = append(out, state.RunEvent{Seq: int(number(seq)), Type: row.Type, At: row.At, Payload: row.Payload})
-			return len(out) < limit, nil
+			e, err := decodeRunEvent(seq, value)
+			out = append(out, e)
+			return len(out) < limit, err
 		})
 	})
 	if err != nil {

@@ -215,7 +215,7 @@ func runRunEvents(t *testing.T, open Open) {
 	t.Run("what was said is there, and is the caller's", func(t *testing.T) {
 		s := open(t)
 		remember(t, s, runRecord("r", "a"))
-		for i, payload := range []string{"", `{"a":[1,2]}`, `"` + strings.Repeat("long ", 50_000) + `"`} {
+		for i, payload := range []string{"", `{ "a": ["<b>", 1] }`, `"` + strings.Repeat("long ", 50_000) + `"`} {
 			given := []byte(payload)
 			n := must(s.AppendRunEvent(t.Context(), "r", state.RunEvent{Seq: 99, Type: "t", At: at(i), Payload: given}))(t)
 			clear(given)
