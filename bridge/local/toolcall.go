@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -56,10 +57,27 @@ func newToolCaller(to callback) *toolCaller {
 	transport := &http.Transport{Protocols: protocols, IdleConnTimeout: callbackIdle, MaxResponseHeaderBytes: maxHeaderBytes}
 	return &toolCaller{
 		transport: transport, to: to,
-		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		client: &http.Client{Transport: boundedAnswers{transport}, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // the token is for the callback alone
 		}},
 	}
+}
+
+// boundedAnswers ends the body of an answer soon after [maxToolAnswer]: a
+// Connect client reads what is too long to its end, which may never come.
+type boundedAnswers struct{ next http.RoundTripper }
+
+func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := b.next.RoundTrip(r)
+	if err == nil {
+		res.Body = boundedBody{io.LimitReader(res.Body, maxToolAnswer+1), res.Body}
+	}
+	return res, err
+}
+
+type boundedBody struct {
+	io.Reader
+	io.Closer
 }
 
 // set replaces the callback for later calls.
@@ -143,51 +161,4 @@ func toStruct(object map[string]any) (*structpb.Struct, error) {
 		return nil, err
 	}
 	return out, out.UnmarshalJSON(data)
-}
-
-// readAnswer is what a model reads of a custom tool's answer: its text, its
-// images, and whether the tool says that it failed. The answer is the rich form
-// {"content": […], "isError": …, "structuredContent": …}, a wrapped scalar
-// {"value": …}, or any other object, which is read as its JSON.
-func readAnswer(answer map[string]any) (text string, images []image, failed bool) {
-	failed, _ = answer["isError"].(bool)
-	parts, rich := answer["content"].([]any)
-	if !rich {
-		if value, ok := answer["value"]; ok && len(answer) == 1 {
-			return jsonText(value), nil, failed
-		}
-		return jsonText(answer), nil, failed
-	}
-	var texts []string
-	for _, p := range parts {
-		part, _ := p.(map[string]any)
-		switch part["type"] {
-		case "text":
-			t, _ := part["text"].(string)
-			texts = append(texts, t)
-		case "image":
-			data, _ := part["data"].(string)
-			mime, _ := part["mimeType"].(string)
-			images = append(images, image{Data: data, MIMEType: mime})
-		}
-	}
-	if text = strings.Join(texts, "\n"); text == "" && len(images) == 0 {
-		text = "no result"
-		if structured, ok := answer["structuredContent"]; ok {
-			text = jsonText(structured)
-		}
-	}
-	return text, images, failed
-}
-
-// jsonText is a string as it is, and any other value as its JSON.
-func jsonText(value any) string {
-	if s, ok := value.(string); ok {
-		return s
-	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value) // what came as JSON goes as JSON
-	}
-	return string(data)
 }
