@@ -66,9 +66,11 @@ type GitHub struct {
 type Bridge struct {
 	// VendorExecutable is the vendor's bridge, where one is named.
 	VendorExecutable string
-	CursorAPIKey     string
-	OpenAIBaseURL    string
-	OpenAIAPIKey     string
+	// Dir is where installed copies of the vendor's bridge are kept, absolute.
+	Dir           string
+	CursorAPIKey  string
+	OpenAIBaseURL string
+	OpenAIAPIKey  string
 }
 
 // Error is a setting that cannot be used.
@@ -229,6 +231,12 @@ func build(v *values) (*Config, []error) {
 	if bin := c.Bridge.VendorExecutable; bin != "" {
 		if c.Bridge.VendorExecutable, err = findExecutable(bin); err != nil {
 			fail(EnvBridgeBin, "%v; name the bridge's executable, or unset it to run Liaison's own bridge", err)
+		}
+	}
+	c.Bridge.Dir = filepath.Join(c.StateDir, "bridge-bin")
+	if s := text(EnvBridgeDir); s != "" {
+		if c.Bridge.Dir, err = filepath.Abs(s); err != nil {
+			fail(EnvBridgeDir, "cannot be made absolute: %v", err)
 		}
 	}
 	if s := c.Bridge.OpenAIBaseURL; s != "" {

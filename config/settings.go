@@ -18,6 +18,7 @@ const (
 	EnvGitHubSecret    = "GITHUB_WEBHOOK_SECRET"
 	EnvGitHubAPIURL    = "GITHUB_API_URL"
 	EnvBridgeBin       = "CURSOR_SDK_BRIDGE_BIN"
+	EnvBridgeDir       = "LIAISON_BRIDGE_DIR"
 	EnvCursorAPIKey    = "CURSOR_API_KEY"
 	EnvOpenAIBaseURL   = "OPENAI_BASE_URL"
 	EnvOpenAIAPIKey    = "OPENAI_API_KEY"
@@ -77,7 +78,9 @@ func Settings() []Setting {
 			Doc: "Root of GitHub's REST API as it stands; nothing is appended. For Enterprise Server: https://HOST/api/v3/."},
 
 		{Env: EnvBridgeBin, Key: "bridge.executable",
-			Doc: "The vendor's cursor-sdk-bridge to run agents with. Unset runs Liaison's own bridge."},
+			Doc: "The vendor's cursor-sdk-bridge to run agents with. Unset runs the copy that \"liaison bridge install\" installed when CURSOR_API_KEY is set, and Liaison's own bridge otherwise."},
+		{Env: EnvBridgeDir, Key: "bridge.dir",
+			Doc: "Directory where \"liaison bridge install\" keeps the vendor's bridge, and where it is looked for. Unset is bridge-bin below LIAISON_STATE_DIR."},
 		{Env: EnvCursorAPIKey, Key: "bridge.cursorApiKey", Secret: true,
 			Doc: "Key for the vendor's bridge. It is given to that process only."},
 		{Env: EnvOpenAIBaseURL, Key: "bridge.openaiBaseURL",
