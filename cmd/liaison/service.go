@@ -73,6 +73,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	if err != nil {
 		return nil, err
 	}
+	if err := choice.prepare(); err != nil {
+		return nil, err
+	}
 	log.Info("bridge chosen", "bridge", choice.Name, "reason", choice.Reason)
 	choice.options.Logger = log
 	choice.options.Redact = secrets.String
