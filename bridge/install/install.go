@@ -51,9 +51,6 @@ func Install(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	in := &installation{Options: o, base: base, limits: defaultLimits, fetch: newFetcher(o.Transport, o.AllowInsecure)}
-	in.fetch.progress = func(done, total int64) {
-		in.Progress(Progress{Step: StepDownload, Done: done, Total: total})
-	}
 	return in.run(ctx)
 }
 
@@ -217,6 +214,9 @@ func (in *installation) obtain(ctx context.Context, path, sum string) (_ *os.Fil
 	if in.Archive != "" {
 		err = in.copyArchive(ctx, begin)
 	} else {
+		in.fetch.progress = func(done, total int64) {
+			in.Progress(Progress{Step: StepDownload, Done: done, Total: total})
+		}
 		err = in.fetch.fetch(ctx, in.base.JoinPath(in.Platform.Archive()), in.limits.download, begin)
 	}
 	if status, ok := errors.AsType[*StatusError](err); ok && status.Code == http.StatusNotFound {

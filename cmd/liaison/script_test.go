@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -20,6 +21,12 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
 		},
+		Condition: func(condition string) (bool, error) {
+			if condition != "vendor" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			return vendorBuildsForUs(), nil
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,6 +35,9 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(func() { _ = busy.Close() })
 			env.Setenv("BUSY_ADDR", busy.Addr().String())
+			if err := setUpReleases(env); err != nil {
+				return err
+			}
 			return os.WriteFile(filepath.Join(env.WorkDir, "key.pem"), []byte(appKeyPEM()), 0o600)
 		},
 	})
