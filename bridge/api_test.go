@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
 	"go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,8 +28,10 @@ func TestPublicAPI(t *testing.T) {
 			w.walk(name, o.Type())
 		}
 	}
-	if !w.seen[pkg.Scope().Lookup("Run").Type()] {
-		t.Error("the walk has not reached Run")
+	for _, name := range []string{"Run", "Agents", "AgentInfo", "Catalog", "Tool", "Store"} {
+		if !w.seen[pkg.Scope().Lookup(name).Type()] {
+			t.Errorf("the walk has not reached %s", name)
+		}
 	}
 }
 
@@ -71,6 +76,8 @@ func (w *apiWalker) walk(where string, typ types.Type) {
 		w.walk(where, types.Unalias(typ))
 	case *types.Named:
 		w.named(where, typ)
+	case *types.TypeParam:
+		w.walk(where, typ.Constraint())
 	case *types.Struct:
 		for f := range typ.Fields() {
 			if f.Exported() || f.Embedded() {
@@ -81,7 +88,15 @@ func (w *apiWalker) walk(where string, typ types.Type) {
 		for m := range typ.Methods() {
 			w.walk(where+"."+m.Name(), m.Type())
 		}
+		for e := range typ.EmbeddedTypes() {
+			w.walk(where, e)
+		}
+	case *types.Union:
+		for term := range typ.Terms() {
+			w.walk(where, term.Type())
+		}
 	case *types.Signature:
+		w.params(where, typ.TypeParams())
 		w.walk(where, typ.Params())
 		w.walk(where, typ.Results())
 	case *types.Tuple:
@@ -91,8 +106,17 @@ func (w *apiWalker) walk(where string, typ types.Type) {
 	case *types.Map:
 		w.walk(where, typ.Key())
 		w.walk(where, typ.Elem())
-	case interface{ Elem() types.Type }:
+	case interface{ Elem() types.Type }: // pointers, slices, arrays and channels
 		w.walk(where, typ.Elem())
+	case *types.Basic:
+	default:
+		w.t.Errorf("%s has a type of a kind that the walk does not know: %T", where, typ)
+	}
+}
+
+func (w *apiWalker) params(where string, params *types.TypeParamList) {
+	for p := range params.TypeParams() {
+		w.walk(where, p)
 	}
 }
 
@@ -100,6 +124,7 @@ func (w *apiWalker) named(where string, typ *types.Named) {
 	for arg := range typ.TypeArgs().Types() {
 		w.walk(where, arg)
 	}
+	w.params(where, typ.TypeParams())
 	p := typ.Obj().Pkg()
 	if p == nil {
 		return
@@ -115,5 +140,74 @@ func (w *apiWalker) named(where string, typ *types.Named) {
 		if m.Exported() {
 			w.walk(typ.Obj().Name()+"."+m.Name(), m.Type())
 		}
+	}
+}
+
+// TestEverythingIsExplained fails for an exported name without a comment. A group
+// of constants or variables may have one for all.
+func TestEverythingIsExplained(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	explained := func(name *ast.Ident, comments ...*ast.CommentGroup) {
+		if !name.IsExported() {
+			return
+		}
+		n++
+		for _, c := range comments {
+			if strings.TrimSpace(c.Text()) != "" {
+				return
+			}
+		}
+		t.Errorf("%s has no comment", name.Name)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil || exportedReceiver(d.Recv.List[0].Type) {
+					explained(d.Name, d.Doc)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						explained(s.Name, s.Doc, d.Doc)
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							explained(name, s.Doc, s.Comment, d.Doc)
+						}
+					}
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d exported names were found; there are more", n)
+	}
+}
+
+func exportedReceiver(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return exportedReceiver(e.X)
+	case *ast.IndexExpr:
+		return exportedReceiver(e.X)
+	case *ast.IndexListExpr:
+		return exportedReceiver(e.X)
+	case *ast.Ident:
+		return e.IsExported()
+	default:
+		return false
 	}
 }

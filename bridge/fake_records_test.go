@@ -197,3 +197,10 @@ func (f *fakeBridge) DownloadArtifact(ctx context.Context, r *connect.Request[sd
 	}
 	return nil
 }
+
+func (f *fakeBridge) SetToolCallback(_ context.Context, r *connect.Request[sdkv1.SetToolCallbackRequest]) (*connect.Response[sdkv1.SetToolCallbackResponse], error) {
+	if r.Msg.GetUrl() != "" && r.Msg.GetAuthToken() == "" {
+		return nil, fakeRefusal(connect.CodeInvalidArgument, sdkv1.SdkErrorCode_SDK_ERROR_CODE_VALIDATION_ERROR, "no token")
+	}
+	return reply[sdkv1.SetToolCallbackResponse](f, "SetToolCallback", r.Msg)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 )
 
 // PromptOptions tune [Prompt]. The zero value asks the first model of the bridge
@@ -61,7 +62,11 @@ func Prompt(ctx context.Context, text string, o PromptOptions) (Result, error) {
 	}
 	defer finally("close the agent", agent.Close)
 
-	run, err := agent.Send(ctx, Message{Text: text, Images: o.Images}, o.Send)
+	// A run that has no name yet cannot be cancelled, and a bridge that is attached
+	// to goes on: give the run a moment to get its name.
+	sending, stop := outlast(ctx, client.options.StopGrace)
+	run, err := agent.Send(sending, Message{Text: text, Images: o.Images}, o.Send)
+	stop()
 	if err != nil {
 		return Result{}, err
 	}
@@ -76,4 +81,19 @@ func Prompt(ctx context.Context, text string, o PromptOptions) (Result, error) {
 		return result, &RunFailedError{Result: result}
 	}
 	return result, nil
+}
+
+// outlast returns a context that ends when ctx has been over for grace.
+func outlast(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { unlink(); cancel() }
 }
