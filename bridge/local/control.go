@@ -16,7 +16,7 @@ const protocolVersion = "sdk.v1"
 // strings are the vendor's.
 func capabilities() []string {
 	return []string{
-		"agent.create", "agent.resume", "agent.send", "agent.management",
+		"agent.create", "agent.resume", "agent.send", "agent.management", "agent.usage",
 		"run.observe", "run.wait", "run.cancel", "cursor.catalog",
 	}
 }

@@ -3,8 +3,6 @@ package local
 import (
 	"context"
 	"time"
-
-	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
 // engine is what answers a message: a model with its tools, or code that needs
@@ -115,43 +113,6 @@ type memory interface {
 type answer struct {
 	Text  string
 	Usage usage
-}
-
-// usage counts tokens; all zero for an engine without a model.
-type usage struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_tokens"`
-	CacheWrite int64 `json:"cache_write_tokens"`
-	// Reasoning is part of Output.
-	Reasoning int64 `json:"reasoning_tokens,omitempty"`
-}
-
-func (u usage) total() int64 { return u.Input + u.Output }
-
-func (u usage) proto() *sdkv1.TokenUsage {
-	out := &sdkv1.TokenUsage{
-		InputTokens: u.Input, OutputTokens: u.Output,
-		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-		TotalTokens: u.total(),
-	}
-	if u.Reasoning > 0 {
-		out.ReasoningTokens = &u.Reasoning
-	}
-	return out
-}
-
-// fields are the usage as the protocol's JSON spells it.
-func (u usage) fields() map[string]any {
-	out := map[string]any{
-		"inputTokens": u.Input, "outputTokens": u.Output,
-		"cacheReadTokens": u.CacheRead, "cacheWriteTokens": u.CacheWrite,
-		"totalTokens": u.total(),
-	}
-	if u.Reasoning > 0 {
-		out["reasoningTokens"] = u.Reasoning
-	}
-	return out
 }
 
 // event is one thing that an engine reports while it runs.
