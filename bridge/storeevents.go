@@ -36,8 +36,8 @@ func (s *storeServer) append(ctx context.Context, in storeInput) (*structpb.Stru
 		payload = structpb.NewNullValue()
 	}
 	var err error
-	if e.Payload, err = encodeValueJSON(payload.AsInterface()); err != nil {
-		return nil, err
+	if e.Payload, err = encodeMessage(payload, maxRecordNesting); err != nil {
+		return nil, invalidInput("payload cannot be stored: %v", err)
 	}
 	if ref := in.text("payloadRef"); ref != "" || strings.HasPrefix(e.Type, referringType) {
 		wrapped := referringPayload{Payload: e.Payload}

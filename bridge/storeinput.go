@@ -17,6 +17,10 @@ import (
 // bridges make have fewer than 100.
 const maxStoreID = 512
 
+// maxRecordNesting is how deep a record may be nested. It leaves room around
+// arguments and results of tools, which have [maxNesting] levels at most.
+const maxRecordNesting = 10 * maxNesting
+
 // storeInput is the input of a call. What a later version adds is ignored.
 type storeInput map[string]*structpb.Value
 
@@ -149,8 +153,8 @@ func (in storeInput) record(kind RecordKind) (Record, *structpb.Struct, error) {
 			return Record{}, nil, err
 		}
 	}
-	if r.Data, err = encodeValueJSON(bare.AsMap()); err != nil {
-		return Record{}, nil, err
+	if r.Data, err = encodeMessage(structpb.NewStructValue(bare), maxRecordNesting); err != nil {
+		return Record{}, nil, invalidInput("%s cannot be stored: %v", wrapper, err)
 	}
 	return r, bare, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -190,13 +189,4 @@ func decodeRecord(r Record) (*structpb.Struct, error) {
 		return nil, fmt.Errorf("the record %s of %s is no JSON object: %w", r.ID, r.Kind, err)
 	}
 	return out, nil
-}
-
-// encodeValueJSON makes JSON of a value; equal values become equal text.
-func encodeValueJSON(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, invalidInput("it has a number that JSON does not know")
-	}
-	return data, nil
 }

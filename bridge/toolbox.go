@@ -128,7 +128,7 @@ func (b *toolbox) end() {
 func (b *toolbox) call(ctx context.Context, req *sdkv1.CallCustomToolRequest) (*structpb.Struct, error) {
 	args, err := encodeArguments(req.GetArgs())
 	if err != nil {
-		return refusal("the arguments cannot be used: %v", err), nil
+		return refusal("the arguments of tool %.100s cannot be used: %v", req.GetToolName(), err), nil
 	}
 	run, call, refused := b.admit(req, args)
 	if refused != nil {
@@ -186,33 +186,23 @@ func (b *toolbox) admit(req *sdkv1.CallCustomToolRequest, args []byte) (*toolRun
 // execute runs a call to its end and remembers the answer.
 func (b *toolbox) execute(a *agentTools, run *toolRun, key callKey, call *toolCall, tool *offeredTool, c ToolInvocation) {
 	defer b.under.leave()
-	call.result = b.run(run.ctx, tool, c)
-	close(call.done)
-	if key == (callKey{}) {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if a.run == run {
-		run.ledger.remember(key, call, &a.past)
-	}
-}
-
-// run calls the tool and turns all that can come of it into a result.
-func (b *toolbox) run(ctx context.Context, tool *offeredTool, c ToolInvocation) (result *structpb.Struct) {
-	returned := false
 	defer func() {
-		if p := recover(); p != nil || !returned { // not returned without a panic: runtime.Goexit
+		if p := recover(); p != nil || call.result == nil { // neither: the tool called runtime.Goexit
 			b.logger.Error("a tool panicked", "tool", c.Tool, "agent", c.AgentID, "run", c.RunID, "call", c.CallID,
 				"panic", b.mask(fmt.Sprint(p)), "stack", b.mask(string(debug.Stack())))
-			result = refusal("tool %s failed unexpectedly", c.Tool)
+			call.result = refusal("tool %s failed unexpectedly", c.Tool)
+		}
+		close(call.done)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if a.run == run && key != (callKey{}) {
+			run.ledger.remember(key, call, &a.past)
 		}
 	}()
-	result = b.answer(ctx, tool, c)
-	returned = true
-	return result
+	call.result = b.answer(run.ctx, tool, c)
 }
 
+// answer calls the tool and turns what comes of it into a result.
 func (b *toolbox) answer(ctx context.Context, tool *offeredTool, c ToolInvocation) *structpb.Struct {
 	if err := tool.check(c.Args); err != nil {
 		return refusal("the arguments of tool %s do not match its schema: %v", c.Tool, err)

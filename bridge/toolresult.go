@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -32,47 +36,46 @@ func (t *offeredTool) check(args json.RawMessage) error {
 	return t.arguments.Validate(value)
 }
 
-// encodeArguments makes JSON of what a bridge sent. Equal arguments become equal
-// text.
+// encodeArguments makes JSON of what a bridge sent.
 func encodeArguments(args *structpb.Struct) (json.RawMessage, error) {
-	if nestedStruct(args, maxNesting) {
-		return nil, fmt.Errorf("they are nested more than %d levels deep", maxNesting)
-	}
-	data, err := json.Marshal(args.AsMap())
-	if err != nil {
-		return nil, errors.New("they have a number that JSON does not know")
-	}
-	return data, nil
+	return encodeMessage(structpb.NewStructValue(args), maxNesting)
 }
 
-// nestedStruct reports whether s has more levels than limit.
-func nestedStruct(s *structpb.Struct, limit int) bool {
-	if limit == 0 {
-		return len(s.GetFields()) > 0
+// encodeMessage makes JSON of a message of at most limit levels. Equal messages
+// become equal text.
+func encodeMessage(v *structpb.Value, limit int) (json.RawMessage, error) {
+	if err := checkMessage(v, limit); err != nil {
+		return nil, err
 	}
-	for _, v := range s.GetFields() {
-		if nestedValue(v, limit-1) {
-			return true
-		}
-	}
-	return false
+	return json.Marshal(v.AsInterface())
 }
 
-func nestedValue(v *structpb.Value, limit int) bool {
+// checkMessage refuses what JSON does not know, which AsInterface would make text
+// of, and what has more levels than are left.
+func checkMessage(v *structpb.Value, left int) error {
+	var inner iter.Seq[*structpb.Value]
 	switch k := v.GetKind().(type) {
-	case *structpb.Value_StructValue:
-		return nestedStruct(k.StructValue, limit)
-	case *structpb.Value_ListValue:
-		if limit == 0 {
-			return len(k.ListValue.GetValues()) > 0
+	case *structpb.Value_NumberValue:
+		if math.IsNaN(k.NumberValue) || math.IsInf(k.NumberValue, 0) {
+			return errors.New("there is a number in it that JSON does not know")
 		}
-		for _, item := range k.ListValue.GetValues() {
-			if nestedValue(item, limit-1) {
-				return true
-			}
+		return nil
+	case *structpb.Value_StructValue:
+		inner = maps.Values(k.StructValue.GetFields())
+	case *structpb.Value_ListValue:
+		inner = slices.Values(k.ListValue.GetValues())
+	default:
+		return nil
+	}
+	if left == 0 {
+		return errors.New("it is nested too deep")
+	}
+	for v := range inner {
+		if err := checkMessage(v, left-1); err != nil {
+			return err
 		}
 	}
-	return false
+	return nil
 }
 
 // refusal tells the agent that its call failed. An error of Connect would reach
