@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // The test binary plays other programs too: a child that is started with one of
-// these variables never runs a test.
+// these variables, or as ownBridge, never runs a test.
 const (
 	fakeVariable = "LIAISON_TEST_FAKE_BRIDGE"
 	hostVariable = "LIAISON_TEST_HOST"
@@ -21,5 +22,16 @@ func TestMain(m *testing.M) {
 	if root := os.Getenv(hostVariable); root != "" {
 		runHost(root)
 	}
-	goleak.VerifyTestMain(m)
+	if isOwnBridge() {
+		os.Exit(runOwnBridge())
+	}
+	remove, err := offerOwnBridge()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "offer the bridge to the examples:", err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		remove()
+		os.Exit(status)
+	}))
 }
