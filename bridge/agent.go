@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"connectrpc.com/connect"
-	"google.golang.org/protobuf/proto"
 
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
@@ -30,6 +29,7 @@ type Agent struct {
 	// generation is the bridge process that knows the agent.
 	generation uint64
 	model      string
+	lastRun    string // the id of the last run of this handle
 }
 
 // ID returns the agent's id, with which it can be resumed.
@@ -40,37 +40,6 @@ func (a *Agent) Model() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.model
-}
-
-// Send starts a run and returns when the bridge has named it. One run at a time:
-// until the last one of this agent has ended, Send fails with ErrAgentBusy. When
-// as many runs are under way as Options allow, it waits for ctx at most. If ctx
-// ends before the run has a name, the run is cancelled as soon as it has one;
-// afterwards ctx has no meaning for it.
-func (a *Agent) Send(ctx context.Context, m Message, o SendOptions) (*Run, error) {
-	req, err := a.client.wireSend(a.id, m, o)
-	if err != nil {
-		return nil, err
-	}
-	release, err := a.client.reserve(ctx, a.id)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := a.attached(ctx)
-	if err != nil {
-		release()
-		return nil, err
-	}
-	if size := proto.Size(req); conn.maxMessage > 0 && size > conn.maxMessage {
-		release()
-		return nil, refuse("send", connect.CodeInvalidArgument, "VALIDATION_ERROR",
-			"the message has %d bytes; the bridge takes %d", size, conn.maxMessage)
-	}
-	run := newRun(a.id, conn, release, a.client.options.StallTimeout, a.client.options.ToolStallTimeout)
-	go run.follow(func(ctx context.Context) (frames, error) {
-		return conn.agents.Send(ctx, connect.NewRequest(req))
-	})
-	return run.await(ctx)
 }
 
 // attached returns the live generation, after telling a fresh one of the agent:

@@ -17,41 +17,55 @@ const (
 type eventBuffer struct {
 	maxEvents, maxBytes int
 
-	mu      sync.Mutex
-	events  []Event
-	bytes   int
-	lost    int
-	closed  bool
-	changed chan struct{} // closed and replaced at every change
+	mu     sync.Mutex
+	events []Event // the unread ones begin at head
+	head   int
+	bytes  int
+	lost   int
+	offset string // of the last event that was read and can be resumed after
+	closed bool
+	wake   chan struct{} // made by a reader that waits
 }
 
 func newEventBuffer() *eventBuffer {
-	return &eventBuffer{maxEvents: maxBufferedEvents, maxBytes: maxBufferedBytes, changed: make(chan struct{})}
+	return &eventBuffer{maxEvents: maxBufferedEvents, maxBytes: maxBufferedBytes}
 }
 
 func (b *eventBuffer) push(e Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.events) == cap(b.events) && b.head > len(b.events)/2 {
+		n := copy(b.events, b.events[b.head:])
+		clear(b.events[n:])
+		b.events, b.head = b.events[:n], 0
+	}
 	b.events = append(b.events, e)
-	b.bytes += len(e.Raw)
-	for len(b.events) > 1 && (len(b.events) > b.maxEvents || b.bytes > b.maxBytes) {
+	b.bytes += len(e.raw)
+	for b.unread() > 1 && (b.unread() > b.maxEvents || b.bytes > b.maxBytes) {
 		b.drop()
 		b.lost++
 	}
 	b.signal()
 }
 
+func (b *eventBuffer) unread() int { return len(b.events) - b.head }
+
 func (b *eventBuffer) drop() Event {
-	e := b.events[0]
-	b.events[0] = Event{} // let its memory go before the slice does
-	b.events = b.events[1:]
-	b.bytes -= len(e.Raw)
+	e := b.events[b.head]
+	b.events[b.head] = Event{} // let its memory go before the slice does
+	b.head++
+	if b.head == len(b.events) {
+		b.events, b.head = b.events[:0], 0
+	}
+	b.bytes -= len(e.raw)
 	return e
 }
 
 func (b *eventBuffer) signal() {
-	close(b.changed)
-	b.changed = make(chan struct{})
+	if b.wake != nil {
+		close(b.wake)
+		b.wake = nil
+	}
 }
 
 // close says that no event will follow.
@@ -69,24 +83,38 @@ func (b *eventBuffer) next(ctx context.Context) (Event, bool, error) {
 		b.mu.Lock()
 		switch {
 		case b.lost > 0:
-			e := Event{AgentID: b.events[0].AgentID, RunID: b.events[0].RunID, Payload: Gap{Events: b.lost}}
+			oldest := b.events[b.head]
+			e := Event{AgentID: oldest.AgentID, RunID: oldest.RunID, Payload: Gap{Events: b.lost}}
 			b.lost = 0
 			b.mu.Unlock()
 			return e, true, nil
-		case len(b.events) > 0:
+		case b.unread() > 0:
 			e := b.drop()
+			if e.replayed && e.Offset != "" {
+				b.offset = e.Offset
+			}
 			b.mu.Unlock()
 			return e, true, nil
 		case b.closed:
 			b.mu.Unlock()
 			return Event{}, false, nil
 		}
-		changed := b.changed
+		if b.wake == nil {
+			b.wake = make(chan struct{})
+		}
+		wake := b.wake
 		b.mu.Unlock()
 		select {
-		case <-changed:
+		case <-wake:
 		case <-ctx.Done():
 			return Event{}, false, ctx.Err()
 		}
 	}
+}
+
+// readUpTo returns where an Observe can go on after what was read.
+func (b *eventBuffer) readUpTo() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.offset
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -32,7 +33,10 @@ type connection struct {
 	control     sdkv1connect.SdkBridgeControlServiceClient
 	catalog     sdkv1connect.SdkCursorServiceClient
 	agents      sdkv1connect.SdkAgentServiceClient
+	sending     *connect.Client[sdkv1.SendRequest, frame]
+	observing   *connect.Client[sdkv1.ObserveRunRequest, frame]
 	mask        func(string) string
+	apiKey      string
 	callTimeout time.Duration
 	retry       Retry
 	jitter      func() float64
@@ -51,13 +55,17 @@ type connection struct {
 func newConnection(root, token string, mask func(string) string, o *Options) *connection {
 	c := &connection{
 		http: newHTTPClient(token), mask: mask, root: root, registering: make(chan struct{}, 1),
-		callTimeout: o.CallTimeout, retry: o.Retry, jitter: rand.Float64,
+		apiKey: o.APIKey, callTimeout: o.CallTimeout, retry: o.Retry, jitter: rand.Float64,
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
 	limit := connect.WithReadMaxBytes(maxReceive)
 	c.control = sdkv1connect.NewSdkBridgeControlServiceClient(c.http, root, limit)
 	c.catalog = sdkv1connect.NewSdkCursorServiceClient(c.http, root, limit)
 	c.agents = sdkv1connect.NewSdkAgentServiceClient(c.http, root, limit)
+	// The streams of runs are read frame by frame; see frame.
+	codec, base := connect.WithCodec(frameCodec{}), strings.TrimRight(root, "/")
+	c.sending = connect.NewClient[sdkv1.SendRequest, frame](c.http, base+sdkv1connect.SdkAgentServiceSendProcedure, limit, codec)
+	c.observing = connect.NewClient[sdkv1.ObserveRunRequest, frame](c.http, base+sdkv1connect.SdkAgentServiceObserveRunProcedure, limit, codec)
 	return c
 }
 
@@ -81,26 +89,31 @@ func call[Req, Res any](ctx context.Context, c *connection, op string, method un
 // failure explains a failed call: the end of the generation, if that is why, or
 // what the bridge answered.
 func (c *connection) failure(ctx context.Context, op string, err error) error {
-	if cause := c.ended(ctx, err); cause != nil {
+	explained := c.explain(op, err)
+	var e *Error
+	if answered := errors.As(explained, &e) && e.answered; !answered {
+		c.awaitExit(ctx, err)
+	}
+	if cause := context.Cause(c.ctx); cause != nil {
 		return cause
 	}
-	return newError(op, err, c.mask)
+	return explained
 }
 
-// ended returns why the generation is over, or nil when it is not.
-func (c *connection) ended(ctx context.Context, err error) error {
-	// An answer of the bridge, and our own deadline, say nothing of the process.
-	mayHaveDied := c.process != nil && !connect.IsWireError(err) && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded)
-	if c.ctx.Err() == nil && mayHaveDied {
-		timer := time.NewTimer(exitNotice)
-		defer timer.Stop()
-		select {
-		case <-c.ctx.Done():
-		case <-ctx.Done():
-		case <-timer.C:
-		}
+// awaitExit waits until it is clear whether a broken call is the first sign of
+// the end of the process. An answer of the bridge, and our own deadline, say
+// nothing of that.
+func (c *connection) awaitExit(ctx context.Context, err error) {
+	if c.process == nil || c.ctx.Err() != nil || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		return
 	}
-	return context.Cause(c.ctx)
+	timer := time.NewTimer(exitNotice)
+	defer timer.Stop()
+	select {
+	case <-c.ctx.Done():
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // greet makes the first calls: is it alive, is the token right, does it speak sdk.v1.

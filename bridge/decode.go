@@ -1,62 +1,68 @@
 package bridge
 
 import (
-	"bytes"
-	"encoding/json"
-	"math"
 	"strings"
 	"time"
-
-	"google.golang.org/protobuf/types/known/structpb"
 
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// decodeEvent reads an sdk_message. It cannot fail: a field that is missing or
-// of another type is left empty, a type that is not known gives [Unknown], and
-// Raw has all of it.
-func decodeEvent(m *sdkv1.SdkMessage) Event {
-	f := fields(m.GetMessage())
-	e := Event{AgentID: f.text("agent_id"), RunID: f.text("run_id"), Raw: f.raw()}
-	kind := m.GetType()
+// decodeEvent reads an sdk_message, a delta or a step. It cannot fail: a field
+// that is missing or of another type is left empty, a type that is not known
+// gives [Unknown], and Raw has all of it. The ids are those that are expected.
+func decodeEvent(f *frame, agentID, runID string) Event {
+	e := Event{Offset: f.offset, raw: f.body}
+	switch f.kind {
+	case frameDelta:
+		e.AgentID, e.RunID, e.Payload = agentID, runID, Delta{Type: f.name, Data: f.body.raw()}
+	case frameStep:
+		e.AgentID, e.RunID, e.Payload = agentID, runID, Step{Type: f.name, Data: f.body.raw()}
+	default:
+		e.AgentID, e.RunID = f.body.same("agent_id", agentID), f.body.same("run_id", runID)
+		e.Payload = decodePayload(f.name, f.body)
+	}
+	return e
+}
+
+// decodePayload reads the object of an sdk_message.
+func decodePayload(kind string, f object) Payload {
 	if kind == "" {
 		kind = f.text("type") // the object repeats it
 	}
 	switch kind {
 	case "system":
-		e.Payload = System{Subtype: f.text("subtype"), Model: f.modelID(), Tools: f.texts("tools")}
+		return System{Subtype: f.text("subtype"), Model: f.modelID(), Tools: f.texts("tools")}
 	case "user":
 		text, _ := f.object("message").content()
-		e.Payload = User{Text: text}
+		return User{Text: text}
 	case "assistant":
 		text, uses := f.object("message").content()
-		e.Payload = Assistant{Text: text, ToolUses: uses}
+		return Assistant{Text: text, ToolUses: uses}
 	case "thinking":
-		e.Payload = Thinking{Text: f.text("text"), Duration: time.Duration(f.integer("thinking_duration_ms")) * time.Millisecond}
+		return Thinking{Text: f.text("text"), Duration: time.Duration(f.integer("thinking_duration_ms")) * time.Millisecond}
 	case "tool_call":
 		cut := f.object("truncated")
-		e.Payload = ToolCall{
+		return ToolCall{
 			CallID: f.text("call_id"), Name: f.text("name"), Status: ToolCallStatus(f.text("status")),
 			Args: f.json("args"), Result: f.json("result"),
 			ArgsTruncated: cut.truth("args"), ResultTruncated: cut.truth("result"),
 		}
 	case "status":
-		e.Payload = Status{Status: statusOf(f.text("status")), Message: f.text("message")}
+		return Status{Status: statusOf(f.text("status")), Message: f.text("message")}
 	case "request":
-		e.Payload = Request{RequestID: f.text("request_id")}
+		return Request{RequestID: f.text("request_id")}
 	case "task":
-		e.Payload = Task{Status: f.text("status"), Text: f.text("text")}
+		return Task{Status: f.text("status"), Text: f.text("text")}
 	case "usage":
 		u := f.object("usage")
-		e.Payload = Tokens{Usage: Usage{
+		return Tokens{Usage: Usage{
 			InputTokens: u.integer("inputTokens"), OutputTokens: u.integer("outputTokens"),
 			CacheReadTokens: u.integer("cacheReadTokens"), CacheWriteTokens: u.integer("cacheWriteTokens"),
 			TotalTokens: u.integer("totalTokens"), ReasoningTokens: u.integer("reasoningTokens"),
 		}}
 	default:
-		e.Payload = Unknown{Type: kind}
+		return Unknown{Type: kind}
 	}
-	return e
 }
 
 // statusOf reads the status word of a message, such as "FINISHED".
@@ -82,12 +88,36 @@ func usageOf(u *sdkv1.TokenUsage) Usage {
 	}
 }
 
-// object is a JSON object whose fields may be anything. The zero value is empty.
-type object map[string]*structpb.Value
-
-func fields(s *structpb.Struct) object { return s.GetFields() }
-
-func (o object) text(key string) string { return o[key].GetStringValue() }
+// content joins the text of a message's content and collects its tool uses.
+func (o object) content() (string, []ToolUse) {
+	if s, ok := o.of("content", kindString); ok {
+		return validText(s.bytes), nil
+	}
+	var text string // of the first part, which is nearly always the only one
+	var more strings.Builder
+	var uses []ToolUse
+	for l := o.list("content"); ; {
+		element, ok := l.next()
+		if !ok {
+			return text + more.String(), uses
+		}
+		s, ok := value(element).read()
+		if !ok || s.kind != kindObject {
+			continue
+		}
+		part := object(s.bytes)
+		switch kind, _ := part.of("type", kindString); string(kind.bytes) {
+		case "text":
+			if text == "" {
+				text = part.text("text")
+			} else {
+				more.WriteString(part.text("text"))
+			}
+		case "tool_use":
+			uses = append(uses, ToolUse{ID: part.text("id"), Name: part.text("name"), Input: part.json("input")})
+		}
+	}
+}
 
 // modelID reads the model's id, which comes as a string or as a selection with parameters.
 func (o object) modelID() string {
@@ -95,71 +125,4 @@ func (o object) modelID() string {
 		return id
 	}
 	return o.object("model").text("id")
-}
-
-func (o object) truth(key string) bool { return o[key].GetBoolValue() }
-
-func (o object) object(key string) object { return fields(o[key].GetStructValue()) }
-
-func (o object) integer(key string) int64 {
-	n := o[key].GetNumberValue()
-	if math.IsNaN(n) || math.Abs(n) > 1<<53 {
-		return 0
-	}
-	return int64(n)
-}
-
-func (o object) texts(key string) []string {
-	var all []string
-	for _, v := range o[key].GetListValue().GetValues() {
-		if s, ok := v.GetKind().(*structpb.Value_StringValue); ok {
-			all = append(all, s.StringValue)
-		}
-	}
-	return all
-}
-
-// json returns a field as JSON, or nil when it is not there.
-func (o object) json(key string) json.RawMessage {
-	if v, ok := o[key]; ok {
-		return marshal(v.AsInterface())
-	}
-	return nil
-}
-
-func (o object) raw() json.RawMessage {
-	if o == nil {
-		return nil
-	}
-	return marshal((&structpb.Struct{Fields: o}).AsMap())
-}
-
-// marshal writes JSON with sorted keys and without HTML escapes; nil for what
-// JSON cannot say, such as a NaN.
-func marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
-}
-
-// content joins the text of a message's content and collects its tool uses.
-func (o object) content() (string, []ToolUse) {
-	if s, ok := o["content"].GetKind().(*structpb.Value_StringValue); ok {
-		return s.StringValue, nil
-	}
-	var text strings.Builder
-	var uses []ToolUse
-	for _, v := range o["content"].GetListValue().GetValues() {
-		switch part := fields(v.GetStructValue()); part.text("type") {
-		case "text":
-			text.WriteString(part.text("text"))
-		case "tool_use":
-			uses = append(uses, ToolUse{ID: part.text("id"), Name: part.text("name"), Input: part.json("input")})
-		}
-	}
-	return text.String(), uses
 }

@@ -4,10 +4,6 @@ import (
 	"math"
 	"reflect"
 	"testing"
-
-	"google.golang.org/protobuf/types/known/structpb"
-
-	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
 func TestDecodeEvent(t *testing.T) {
@@ -33,7 +29,7 @@ func TestDecodeEvent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := decodeEvent(sdkMessage(t, tt.kind, tt.body)).Payload; !reflect.DeepEqual(got, tt.want) {
+			if got := decodeEvent(sdkMessage(t, tt.kind, tt.body), "", "").Payload; !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("payload = %+v, want %+v", got, tt.want)
 			}
 		})
@@ -50,26 +46,17 @@ func TestDecodeEventOfWrongTypes(t *testing.T) {
 		"name", "status", "args", "result", "truncated", "request_id", "usage",
 	}
 	for _, kind := range []string{"system", "user", "assistant", "thinking", "tool_call", "status", "request", "task", "usage", "other"} {
-		want := reflect.TypeOf(decodeEvent(sdkMessage(t, kind, map[string]any{})).Payload)
+		want := reflect.TypeOf(decodeEvent(sdkMessage(t, kind, map[string]any{}), "", "").Payload)
 		for _, key := range keys {
 			for _, value := range odd {
-				e := decodeEvent(sdkMessage(t, kind, map[string]any{key: value}))
+				e := decodeEvent(sdkMessage(t, kind, map[string]any{key: value}), "a", "r")
 				if got := reflect.TypeOf(e.Payload); got != want {
 					t.Errorf("%s with %s = %v gives %v, want %v", kind, key, value, got, want)
 				}
-				if len(e.Raw) == 0 {
+				if len(e.Raw()) == 0 {
 					t.Errorf("%s with %s = %v has no raw message", kind, key, value)
 				}
 			}
 		}
 	}
-}
-
-func sdkMessage(t *testing.T, kind string, body map[string]any) *sdkv1.SdkMessage {
-	t.Helper()
-	m, err := structpb.NewStruct(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &sdkv1.SdkMessage{Type: kind, Message: m}
 }

@@ -38,6 +38,8 @@ type Error struct {
 	detailed bool
 	// answered is set when it is the bridge that said so, and not this side.
 	answered bool
+	// doubtful is set for a Send that may have started a run all the same.
+	doubtful bool
 	cause    error
 }
 
@@ -58,6 +60,9 @@ func (e *Error) Error() string {
 	}
 	if e.Message != "" {
 		fmt.Fprintf(&b, ": %s", e.Message)
+	}
+	if e.doubtful {
+		b.WriteString("; the bridge knows of no run that has come of it, but one may have started")
 	}
 	if e.RetryAfter > 0 {
 		fmt.Fprintf(&b, "; try again in %s", e.RetryAfter)

@@ -53,9 +53,11 @@ func TestErrorOfEveryCode(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			for _, method := range []string{"CreateAgent", "Send"} {
-				c := newClient(t, fakeOptions(t, fakeScript{Fail: &fakeFailure{
+				o := fakeOptions(t, fakeScript{Fail: &fakeFailure{
 					Method: method, Code: connect.CodeNotFound, Details: fmt.Appendf(nil, details, code),
-				}}))
+				}})
+				o.Retry.Tries = 1
+				c := newClient(t, o)
 				a, err := c.Agents().Create(testContext(t), testAgent(t))
 				if method == "Send" {
 					if err != nil {

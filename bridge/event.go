@@ -9,13 +9,22 @@ import (
 type Event struct {
 	AgentID string
 	RunID   string
-	// Offset is the opaque resume token of the stream that the event came from; empty when none was given.
+	// Offset is the opaque resume token of the stream that the event came from;
+	// empty when none was given. Those of a Send and of an Observe are numbered
+	// differently; [Run.Offset] gives one that is good for Observe.
 	Offset string
 	// Payload is one of the types below; [Unknown] for anything this version does not know.
 	Payload Payload
-	// Raw is the message's JSON as the bridge sent it.
-	Raw json.RawMessage
+
+	// raw is the message as it came.
+	raw object
+	// replayed is set when the event came from ObserveRun, whose offsets alone resume a stream.
+	replayed bool
 }
+
+// Raw returns the whole message as JSON, with its keys sorted. It is made anew by
+// each call, and is nil for a [Gap].
+func (e Event) Raw() json.RawMessage { return e.raw.raw() }
 
 // Payload is what an event says.
 type Payload interface{ isPayload() }
@@ -99,8 +108,9 @@ type Usage struct {
 	ReasoningTokens  int64
 }
 
-// Gap stands for events that were thrown away because nobody read them in
-// time: a run is never held up by its reader.
+// Gap stands for events that are missing: thrown away because nobody read them in
+// time, since a run is never held up by its reader, or lost with a stream that
+// broke. Events is how many, as far as that is known; 0 means some or none.
 type Gap struct{ Events int }
 
 // Delta is a fragment of what the agent is doing, finer than the other events;

@@ -3,268 +3,164 @@ package bridge
 import (
 	"context"
 	"errors"
-	"time"
 
 	"connectrpc.com/connect"
-
-	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// farewell bounds the wait for what follows a result: done, and the end of the
-// stream. Neither changes the result.
-const farewell = 2 * time.Second
+// opener opens a stream of a run. The stream ends with the context.
+type opener func(context.Context) (frames, error)
 
-// frames is a run's stream; Connect's has this shape.
-type frames interface {
-	Receive() bool
-	Msg() *sdkv1.RunStreamMessage
-	Err() error
-	Close() error
+// follower follows one run over as many streams as it takes; see [follower.run].
+// It belongs to one goroutine.
+type follower struct {
+	calls  runCalls
+	jitter func() float64
+	watch  *watch
+	replay *replay
+	view   projection
+
+	// ctx ends all that the follower does; its cause says why.
+	ctx context.Context
+	// agentID may be empty until the first event; runID is until the run has a name.
+	agentID, runID string
+	// named is told the run's id when it comes to be known; deliver gets every
+	// event once, in order, and returns false when no more are wanted.
+	named   func(runID string)
+	deliver func(Event) bool
+	// wantsMore is set when deltas or steps were asked for, which no record repeats.
+	wantsMore bool
+
+	// base is the offset that the caller has observed up to, after the last one
+	// that ObserveRun gave.
+	base, after string
+	opened      bool // anything but a keepalive has come
+	fresh       bool // the current stream has brought something new
+	unwanted    bool // deliver has returned false
 }
 
-// runCalls is what following a run needs of the bridge but for the stream.
-type runCalls interface {
-	// life ends with the bridge's process or the client; its cause says why.
-	life() context.Context
-	cancelRun(ctx context.Context, agentID, runID string) error
-	// outcome asks how a run has ended, waiting for it at most as long as ctx
-	// allows, or only looks when wait is false.
-	outcome(ctx context.Context, agentID, runID string, wait bool) (Result, error)
-	failure(ctx context.Context, op string, err error) error
+// errNoResult is why a stream is broken that ended in order, but too soon.
+var errNoResult = &Error{
+	Op: "follow run", Code: connect.CodeInternal.String(), detailed: true,
+	Message: "the bridge ended the run's stream before its result",
 }
 
-// follow reads the stream to its end, whoever listens, and settles the run. It
-// returns when nothing of the run is left on this side.
-func (r *Run) follow(open func(context.Context) (frames, error)) {
-	ctx, cancel := context.WithCancel(r.calls.life())
-	defer cancel()
-
-	received := make(chan *sdkv1.RunStreamMessage)
-	var streamErr error // valid after received is closed
-	go func() {
-		defer close(received)
-		streamErr = receive(ctx, open, received)
-	}()
-
-	view := projection{run: r}
-	err := r.read(ctx, &view, received)
-	cancel()
-	for range received { // until the reader has gone
-	}
-	switch {
-	case view.ended:
-		err = nil
-	case err == nil:
-		err = r.recover(&view, streamErr)
-	case errors.Is(err, ErrStalled):
-		err = r.probe(&view, err)
-	}
-	r.settle(view.result, err)
-}
-
-// receive passes every message on until the stream ends, and returns why.
-func receive(ctx context.Context, open func(context.Context) (frames, error), out chan<- *sdkv1.RunStreamMessage) error {
+// read takes one stream to its end and returns why it is not the end of the run,
+// or nil if it is.
+func (f *follower) read(open opener, observed bool) error {
+	ctx, cut := context.WithCancelCause(f.ctx)
+	defer cut(nil)
+	f.fresh, f.view.done = false, false
+	f.watch.start(cut)
+	defer f.watch.stop()
 	stream, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = stream.Close() }()
-	for stream.Receive() {
-		select {
-		case out <- stream.Msg():
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return stream.Err()
-}
-
-// read projects messages until the stream ends (nil), the run stalls, or the
-// bridge is gone.
-func (r *Run) read(ctx context.Context, view *projection, received <-chan *sdkv1.RunStreamMessage) error {
-	silence, eventless := time.NewTimer(r.stall), time.NewTimer(r.toolStall)
-	defer silence.Stop()
-	defer eventless.Stop()
-	for {
-		select {
-		case m, ok := <-received:
-			if !ok {
-				return nil
-			}
-			silence.Reset(r.stall)
-			if view.take(m) {
-				eventless.Reset(r.toolStall)
-			}
-			if view.ended || view.done {
-				silence.Reset(farewell)
-			}
-		case <-silence.C:
-			if view.ended || view.done {
-				return nil
-			}
-			if len(view.openTools) == 0 {
-				return stalled(r.stall, "nothing at all")
-			}
-			// While a tool is open, old bridges send nothing: the longer budget counts.
-		case <-eventless.C:
-			return stalled(r.toolStall, "no event")
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func stalled(budget time.Duration, what string) error {
-	return refuse("follow run", connect.CodeDeadlineExceeded, sdkStalled, "the run brought %s for %s", what, budget)
-}
-
-// recover finds the result of a run whose stream broke. A broken stream does not
-// cancel a run: it may have ended or still be going.
-func (r *Run) recover(view *projection, streamErr error) error {
-	// A stream that was ended in order says nothing of the process; one that broke
-	// may be the first sign of its death.
-	var err error = refuse("send", connect.CodeInternal, "", "the bridge ended the run's stream before its result")
-	if streamErr != nil {
-		err = r.calls.failure(r.calls.life(), "send", streamErr)
-	}
-	if r.id == "" || r.calls.life().Err() != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.calls.life(), r.toolStall)
-	defer cancel()
-	result, askErr := r.calls.outcome(ctx, r.agentID, r.id, true)
-	if askErr != nil {
-		if cause := context.Cause(r.calls.life()); cause != nil {
-			return cause
-		}
-		r.giveUp()
-		return err
-	}
-	view.adopt(result)
-	return nil
-}
-
-// probe looks once whether a run that stalled has ended after all. If not, it is
-// given up on both sides.
-func (r *Run) probe(view *projection, stall error) error {
-	if r.id == "" {
-		return stall
-	}
-	result, err := r.calls.outcome(r.calls.life(), r.agentID, r.id, false)
 	if err == nil {
-		view.adopt(result)
+		for stream.Receive() {
+			if !f.take(stream.Msg(), observed) {
+				f.unwanted = true
+				cut(nil)
+				break
+			}
+		}
+		err = stream.Err()
+		_ = stream.Close() // it was read to its end, or cut
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case f.view.ended || f.unwanted:
 		return nil
-	}
-	if cause := context.Cause(r.calls.life()); cause != nil {
+	case cause != nil && !errors.Is(cause, errLeft):
 		return cause
-	}
-	r.giveUp()
-	return stall
-}
-
-// giveUp cancels a run that nobody follows any more.
-func (r *Run) giveUp() {
-	_ = r.calls.cancelRun(r.calls.life(), r.agentID, r.id) // best effort: its end is not known either way
-}
-
-// name gives the run its id, which whatever comes first carries.
-func (r *Run) name(id string) {
-	if id == "" || r.id != "" {
-		return
-	}
-	r.id = id
-	close(r.named)
-	if r.abandoned.Load() {
-		go r.giveUp()
-	}
-}
-
-func (r *Run) settle(result Result, err error) {
-	r.result, r.err = result, err
-	r.release() // first, so that whoever saw the end can send again
-	close(r.done)
-	if r.id == "" {
-		close(r.named)
-	}
-	r.events.close()
-}
-
-// projection is what the messages of a run have said so far.
-type projection struct {
-	run       *Run
-	openTools map[string]struct{}
-	reason    string
-	usage     Usage
-	result    Result
-	ended     bool // result is set
-	done      bool // the stream says that nothing follows
-}
-
-// take projects one message and reports whether it was an event, as opposed to
-// a keepalive (no case set) or a case that is not known.
-func (p *projection) take(m *sdkv1.RunStreamMessage) bool {
-	switch env := m.GetEnvelope().(type) {
-	case *sdkv1.RunStreamMessage_SdkMessage:
-		e := decodeEvent(env.SdkMessage)
-		p.run.name(e.RunID)
-		p.note(e.Payload)
-		e.Offset = m.GetOffset()
-		if e.AgentID == "" {
-			e.AgentID = p.run.agentID
-		}
-		if e.RunID == "" {
-			e.RunID = p.run.id
-		}
-		p.run.events.push(e)
-	case *sdkv1.RunStreamMessage_Result:
-		p.finish(env.Result)
-	case *sdkv1.RunStreamMessage_Done:
-		p.run.name(env.Done.GetRunId())
-		p.done = true
-	case *sdkv1.RunStreamMessage_InteractionUpdate, *sdkv1.RunStreamMessage_Step:
-		// Never asked for; still a sign of life.
+	case err == nil || cause != nil:
+		return errNoResult
 	default:
-		return false
+		return err
+	}
+}
+
+// take takes one frame and reports whether more are wanted.
+func (f *follower) take(m *frame, observed bool) bool {
+	f.watch.frame()
+	switch m.kind {
+	case frameMessage:
+		return f.message(m, observed)
+	case frameDelta, frameStep:
+		f.opened = true
+		// A stream that is behind has nothing to add to what its messages say.
+		return (observed && !f.replay.current) || f.give(decodeEvent(m, f.agentID, f.runID), observed)
+	case frameResult:
+		f.opened = true
+		f.name(m.result.GetRunId())
+		if !f.account() {
+			return false
+		}
+		f.view.finish(m.result)
+	case frameDone:
+		f.name(m.done.GetRunId())
+		f.view.done = true
+	case frameEmpty: // a keepalive: a sign of life and nothing else
+	}
+	if f.view.ended || f.view.done {
+		f.watch.event()
+		f.watch.leave()
 	}
 	return true
 }
 
-func (p *projection) note(payload Payload) {
-	switch v := payload.(type) {
-	case Status:
-		if v.Message != "" {
-			p.reason = v.Message
-		}
-	case Tokens:
-		p.usage = v.Usage
-	case ToolCall:
-		if v.Status == ToolRunning {
-			if p.openTools == nil {
-				p.openTools = map[string]struct{}{}
-			}
-			p.openTools[v.CallID] = struct{}{}
-		} else {
-			delete(p.openTools, v.CallID)
-		}
+// message takes an sdk_message.
+func (f *follower) message(m *frame, observed bool) bool {
+	f.opened = true
+	e := decodeEvent(m, f.agentID, f.runID)
+	f.name(e.RunID)
+	if f.agentID == "" {
+		f.agentID = e.AgentID
 	}
+	f.view.note(e.Payload)
+	if _, isTool := e.Payload.(ToolCall); isTool {
+		f.watch.tools(len(f.view.openTools) > 0)
+	}
+	if !observed {
+		f.replay.live(m)
+		return f.give(e, false)
+	}
+	if m.offset != "" {
+		f.after = m.offset
+	}
+	return !f.replay.admit(m) || f.account() && f.give(e, true)
 }
 
-func (p *projection) finish(m *sdkv1.RunStreamResult) {
-	p.run.name(m.GetRunId())
-	status := lifecycle(m.GetStatus())
-	if status == RunUnknown {
-		status = lifecycle(m.GetResult().GetStatus())
+// give hands an event to the consumer.
+func (f *follower) give(e Event, observed bool) bool {
+	if e.AgentID == "" {
+		e.AgentID = f.agentID
 	}
-	result := resultOf(m.GetResult())
-	result.Status, result.ErrorCode = status, m.GetErrorCode()
-	p.adopt(result)
+	if e.RunID == "" {
+		e.RunID = f.runID
+	}
+	e.replayed = observed
+	f.fresh = true
+	f.watch.event()
+	return f.deliver(e)
 }
 
-// adopt takes a result and adds what only the stream has said.
-func (p *projection) adopt(result Result) {
-	result.RunID, result.AgentID, result.Reason = p.run.id, p.run.agentID, p.reason
-	if result.Usage == (Usage{}) {
-		result.Usage = p.usage
+// account says so when messages of the record were held back.
+func (f *follower) account() bool {
+	if n := f.replay.missing(); n > 0 {
+		return f.gap(n)
 	}
-	p.result, p.ended = result, true
+	return true
+}
+
+func (f *follower) gap(events int) bool {
+	return f.deliver(Event{AgentID: f.agentID, RunID: f.runID, Payload: Gap{Events: events}})
+}
+
+// name notes the run's id, which whatever comes first carries.
+func (f *follower) name(id string) {
+	if id == "" || f.runID != "" {
+		return
+	}
+	f.runID = id
+	if f.named != nil {
+		f.named(id)
+	}
 }

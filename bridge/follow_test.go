@@ -8,143 +8,162 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/protobuf/types/known/structpb"
-
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// scriptedFrames is a stream whose messages come at given times.
-type scriptedFrames struct {
-	ctx     context.Context
-	script  []timedFrame
-	current *sdkv1.RunStreamMessage
-	err     error
-}
-
-type timedFrame struct {
-	after time.Duration
-	frame *sdkv1.RunStreamMessage // nil ends the stream
-}
-
-func (s *scriptedFrames) Receive() bool {
-	after, frame := time.Hour*24*365, (*sdkv1.RunStreamMessage)(nil)
-	if len(s.script) > 0 {
-		after, frame = s.script[0].after, s.script[0].frame
-		s.script = s.script[1:]
-	}
-	select {
-	case <-time.After(after):
-		s.current = frame
-		return frame != nil
-	case <-s.ctx.Done():
-		s.err = s.ctx.Err()
-		return false
-	}
-}
-
-func (s *scriptedFrames) Msg() *sdkv1.RunStreamMessage { return s.current }
-func (s *scriptedFrames) Err() error                   { return s.err }
-func (s *scriptedFrames) Close() error                 { return nil }
-
-type scriptedCalls struct {
-	ctx       context.Context
-	ended     Result // what the bridge knows of the run; not ended when zero
-	cancelled int
-}
-
-func (s *scriptedCalls) life() context.Context { return s.ctx }
-
-func (s *scriptedCalls) cancelRun(context.Context, string, string) error {
-	s.cancelled++
-	return nil
-}
-
-func (s *scriptedCalls) outcome(context.Context, string, string, bool) (Result, error) {
-	if s.ended.Status.Ended() {
-		return s.ended, nil
-	}
-	return Result{}, errors.New("still running")
-}
-
-func (s *scriptedCalls) failure(_ context.Context, _ string, err error) error { return err }
-
-func frame(t *testing.T, kind string, body map[string]any) *sdkv1.RunStreamMessage {
-	t.Helper()
-	body["run_id"] = "r"
-	m, err := structpb.NewStruct(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &sdkv1.RunStreamMessage{Envelope: &sdkv1.RunStreamMessage_SdkMessage{SdkMessage: &sdkv1.SdkMessage{Type: kind, Message: m}}}
-}
+const finishedStatus = sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_FINISHED
 
 func TestStall(t *testing.T) {
 	t.Parallel()
-	status := func(t *testing.T) *sdkv1.RunStreamMessage {
-		return frame(t, "status", map[string]any{"status": "RUNNING"})
+	status := func(t *testing.T) *frame {
+		return sdkMessage(t, "status", map[string]any{"run_id": "r", "status": "RUNNING"})
 	}
-	tool := func(t *testing.T, state string) *sdkv1.RunStreamMessage {
-		return frame(t, "tool_call", map[string]any{"call_id": "c", "status": state})
+	tool := func(t *testing.T, state string) *frame {
+		return sdkMessage(t, "tool_call", map[string]any{"run_id": "r", "call_id": "c", "status": state})
 	}
+	result := func(t *testing.T) *frame { return wireFrame(t, resultEnvelope(finishedStatus, "text")) }
+	then := func(after time.Duration, f *frame) timedFrame { return timedFrame{after: after, frame: f} }
 	keepalives := func(n int) []timedFrame {
 		var all []timedFrame
 		for range n {
-			all = append(all, timedFrame{15 * time.Second, new(sdkv1.RunStreamMessage)})
+			all = append(all, then(15*time.Second, new(frame)))
 		}
 		return all
 	}
-	result := &sdkv1.RunStreamMessage{Envelope: &sdkv1.RunStreamMessage_Result{Result: &sdkv1.RunStreamResult{
-		RunId: "r", Status: sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_FINISHED,
-	}}}
+	const minute = time.Minute
 	tests := []struct {
-		name   string
-		script func(t *testing.T) []timedFrame
-		known  Result
-		took   time.Duration
-		stall  bool
+		name     string
+		send     func(t *testing.T) []timedFrame
+		observed func(t *testing.T) [][]timedFrame
+		gets     []answer
+		took     time.Duration
+		stall    bool
+		status   RunStatus
+		calls    map[string]int
 	}{
-		{"silence", func(t *testing.T) []timedFrame { return []timedFrame{{0, status(t)}} }, Result{}, 2 * time.Minute, true},
-		{"silence from the start", func(*testing.T) []timedFrame { return nil }, Result{}, 2 * time.Minute, true},
-		{"silence, but the run has ended", func(t *testing.T) []timedFrame { return []timedFrame{{0, status(t)}} }, Result{Status: RunFinished}, 2 * time.Minute, false},
-		{"just in time", func(t *testing.T) []timedFrame {
-			return []timedFrame{{0, status(t)}, {2*time.Minute - 1, status(t)}, {2*time.Minute - 1, result}, {0, nil}}
-		}, Result{}, 4*time.Minute - 2, false},
-		{"keepalives count", func(t *testing.T) []timedFrame {
-			return append(append([]timedFrame{{0, status(t)}}, keepalives(39)...), timedFrame{time.Second, result}, timedFrame{0, nil})
-		}, Result{}, 39*15*time.Second + time.Second, false},
-		{"nothing but keepalives", func(t *testing.T) []timedFrame {
-			return append([]timedFrame{{0, status(t)}}, keepalives(100)...)
-		}, Result{}, 10 * time.Minute, true},
-		{"a tool works in silence", func(t *testing.T) []timedFrame {
-			return []timedFrame{{0, tool(t, "running")}, {9 * time.Minute, tool(t, "completed")}, {time.Minute, result}, {0, nil}}
-		}, Result{}, 10 * time.Minute, false},
-		{"a tool never ends", func(t *testing.T) []timedFrame { return []timedFrame{{0, tool(t, "running")}} }, Result{}, 10 * time.Minute, true},
-		{"silence after a tool", func(t *testing.T) []timedFrame {
-			return []timedFrame{{0, tool(t, "running")}, {time.Minute, tool(t, "error")}}
-		}, Result{}, 3 * time.Minute, true},
-		{"no end after the result", func(*testing.T) []timedFrame { return []timedFrame{{0, result}} }, Result{}, farewell, false},
+		{
+			name: "silence, and the record brings nothing either", gets: running(),
+			send:     func(t *testing.T) []timedFrame { return []timedFrame{then(0, status(t))} },
+			observed: func(*testing.T) [][]timedFrame { return make([][]timedFrame, 20) },
+			took:     10 * minute, stall: true, calls: map[string]int{"ping": 5, "observe ": 4, "cancel": 1},
+		},
+		{
+			name: "silence, and the record goes on", gets: running(),
+			send: func(t *testing.T) []timedFrame { return []timedFrame{then(0, status(t))} },
+			observed: func(t *testing.T) [][]timedFrame {
+				return [][]timedFrame{{then(0, status(t)), then(minute, tool(t, "running")), then(9*minute, result(t)), {}}}
+			},
+			took: 12 * minute, status: RunFinished, calls: map[string]int{"ping": 1, "observe ": 1, "cancel": 0},
+		},
+		{
+			name: "silence from the start", gets: running(),
+			send: func(*testing.T) []timedFrame { return nil },
+			took: 2*minute + 375*time.Millisecond, stall: true, calls: map[string]int{"list": 3, "ping": 0, "cancel": 0},
+		},
+		{
+			name: "silence, but the run has ended and cannot be observed", gets: []answer{{result: Result{Status: RunFinished}}},
+			send: func(t *testing.T) []timedFrame { return []timedFrame{then(0, status(t))} },
+			took: 2 * minute, status: RunFinished, calls: map[string]int{"observe ": 1, "cancel": 0},
+		},
+		{
+			name: "silence, but the record knows the end", gets: []answer{{result: Result{Status: RunFinished}}},
+			send:     func(t *testing.T) []timedFrame { return []timedFrame{then(0, status(t))} },
+			observed: func(t *testing.T) [][]timedFrame { return [][]timedFrame{{then(0, status(t)), then(0, result(t)), {}}} },
+			took:     2 * minute, status: RunFinished, calls: map[string]int{"observe ": 1, "cancel": 0},
+		},
+		{
+			name: "just in time",
+			send: func(t *testing.T) []timedFrame {
+				return []timedFrame{then(0, status(t)), then(2*minute-1, status(t)), then(2*minute-1, result(t)), {}}
+			},
+			took: 4*minute - 2, status: RunFinished, calls: map[string]int{"ping": 0},
+		},
+		{
+			name: "keepalives count",
+			send: func(t *testing.T) []timedFrame {
+				return append(append([]timedFrame{then(0, status(t))}, keepalives(39)...), then(time.Second, result(t)), timedFrame{})
+			},
+			took: 39*15*time.Second + time.Second, status: RunFinished, calls: map[string]int{"ping": 0},
+		},
+		{
+			name: "nothing but keepalives", gets: running(),
+			send: func(t *testing.T) []timedFrame {
+				return append([]timedFrame{then(0, status(t))}, keepalives(100)...)
+			},
+			took: 10 * minute, stall: true, calls: map[string]int{"ping": 1, "observe ": 0, "cancel": 1},
+		},
+		{
+			name: "nothing but keepalives after the end", gets: []answer{{result: Result{Status: RunFinished}}},
+			send: func(t *testing.T) []timedFrame {
+				return append([]timedFrame{then(0, status(t))}, keepalives(100)...)
+			},
+			observed: func(t *testing.T) [][]timedFrame {
+				return [][]timedFrame{{then(0, status(t)), then(minute, result(t)), {}}}
+			},
+			took: 11 * minute, status: RunFinished, calls: map[string]int{"observe ": 1, "cancel": 0},
+		},
+		{
+			name: "a tool works in silence",
+			send: func(t *testing.T) []timedFrame {
+				return []timedFrame{then(0, tool(t, "running")), then(9*minute, tool(t, "completed")), then(minute, result(t)), {}}
+			},
+			took: 10 * minute, status: RunFinished, calls: map[string]int{"ping": 0},
+		},
+		{
+			name: "a tool never ends", gets: running(),
+			send: func(t *testing.T) []timedFrame { return []timedFrame{then(0, tool(t, "running"))} },
+			took: 10 * minute, stall: true, calls: map[string]int{"ping": 1, "observe ": 0, "cancel": 1},
+		},
+		{
+			name: "silence after a tool", gets: running(),
+			send: func(t *testing.T) []timedFrame {
+				return []timedFrame{then(0, tool(t, "running")), then(minute, tool(t, "error"))}
+			},
+			// The one observation that the bridge lets be begins again with the run.
+			observed: func(t *testing.T) [][]timedFrame {
+				return [][]timedFrame{{then(0, tool(t, "running")), then(0, tool(t, "error"))}}
+			},
+			took: 5*minute + 125*time.Millisecond, stall: true, calls: map[string]int{"ping": 2, "observe ": 2, "wait": 1, "cancel": 1},
+		},
+		{
+			name: "no end after the result",
+			send: func(t *testing.T) []timedFrame { return []timedFrame{then(0, result(t))} },
+			took: farewell, status: RunFinished, calls: map[string]int{"ping": 0},
+		},
+		{
+			name: "done without a result", gets: []answer{{result: Result{Status: RunExpired}}},
+			send: func(t *testing.T) []timedFrame {
+				return []timedFrame{then(0, status(t)), then(0, wireFrame(t, doneEnvelope()))}
+			},
+			took: farewell, status: RunExpired, calls: map[string]int{"observe ": 1, "wait": 1, "get": 1},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				calls := &scriptedCalls{ctx: ctx, ended: tt.known}
+				calls := &scriptedCalls{ctx: ctx, sends: [][]timedFrame{tt.send(t)}, gets: tt.gets}
+				if tt.observed != nil {
+					calls.observations = tt.observed(t)
+				}
+				run := newScriptedRun(calls)
 				released := false
-				run := newRun("a", calls, func() { released = true }, 2*time.Minute, 10*time.Minute)
+				run.release = func() { released = true }
 				began := time.Now()
-				run.follow(func(ctx context.Context) (frames, error) {
-					return &scriptedFrames{ctx: ctx, script: tt.script(t)}, nil
-				})
-				_, err := run.Wait(ctx)
-				if errors.Is(err, ErrStalled) != tt.stall || (err != nil) != tt.stall {
-					t.Errorf("wait = %v, want a stall: %t", err, tt.stall)
+				run.follow(calls.send)
+				result, err := run.Wait(ctx)
+				if errors.Is(err, ErrStalled) != tt.stall || (err != nil) != tt.stall || result.Status != tt.status {
+					t.Errorf("wait = %+v, %v, want a stall: %t", result, err, tt.stall)
 				}
 				if took := time.Since(began); took != tt.took {
 					t.Errorf("it took %s, want %s", took, tt.took)
 				}
-				if want := tt.stall && run.ID() != ""; (calls.cancelled == 1) != want {
-					t.Errorf("cancelled %d times, want it: %t", calls.cancelled, want)
+				for call, want := range tt.calls {
+					if got := calls.count(call); got != want {
+						t.Errorf("%d calls of %q, want %d; all: %q", got, call, want, calls.log)
+					}
 				}
 				if !released {
 					t.Error("the agent is still taken")
@@ -154,31 +173,49 @@ func TestStall(t *testing.T) {
 	}
 }
 
+// A bridge that answers nothing at all is an error of its own, and ended if it is
+// ours; nobody waits for it longer than for one call.
+func TestDeadBridge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := &scriptedCalls{
+			ctx:       t.Context(),
+			sends:     [][]timedFrame{{{frame: sdkMessage(t, "status", map[string]any{"run_id": "r"})}}},
+			pingTakes: time.Minute, pingErr: &Error{Op: "ping", Code: "deadline_exceeded"},
+		}
+		run := newScriptedRun(calls)
+		began := time.Now()
+		run.follow(calls.send)
+		_, err := run.Wait(t.Context())
+		if !errors.Is(err, ErrStalled) || !errors.Is(err, ErrUnavailable) || ClassOf(err) != ClassRetry {
+			t.Errorf("wait = %v, want ErrStalled and ErrUnavailable", err)
+		}
+		if took := time.Since(began); took != 3*time.Minute {
+			t.Errorf("it took %s", took)
+		}
+		if calls.count("condemn") != 1 || calls.count("cancel") != 0 || calls.count("observe ") != 0 {
+			t.Errorf("calls = %q", calls.log)
+		}
+	})
+}
+
 // A run is read to its end though nobody reads its events; what was lost is said.
 func TestUnreadEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const events, kept = 100, 10
-		script := make([]timedFrame, events, events+1)
+		script := make([]timedFrame, events, events+2)
 		for i := range script {
-			script[i].frame = frame(t, "thinking", map[string]any{"text": strconv.Itoa(i)})
+			script[i].frame = sdkMessage(t, "thinking", map[string]any{"run_id": "r", "text": strconv.Itoa(i)})
 		}
-		script = append(script, timedFrame{0, nil})
-		calls := &scriptedCalls{ctx: t.Context(), ended: Result{Status: RunFinished}}
-		run := newRun("a", calls, func() {}, time.Minute, time.Hour)
+		script = append(script, timedFrame{frame: wireFrame(t, resultEnvelope(finishedStatus, ""))}, timedFrame{})
+		calls := &scriptedCalls{ctx: t.Context(), sends: [][]timedFrame{script}}
+		run := newScriptedRun(calls)
 		run.events.maxEvents = kept
-		run.follow(func(ctx context.Context) (frames, error) {
-			return &scriptedFrames{ctx: ctx, script: script}, nil
-		})
-		var got []Payload
-		for e, err := range run.Events(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.RunID != "r" {
-				t.Errorf("event = %+v", e)
-			}
-			got = append(got, e.Payload)
+		run.follow(calls.send)
+		got, err := received(t, run)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if len(got) != 1+kept || got[0] != (Gap{Events: events - kept}) || got[1] != (Thinking{Text: strconv.Itoa(events - kept)}) {
 			t.Errorf("events = %v, want a gap of %d and the last %d", got, events-kept, kept)
@@ -190,8 +227,8 @@ func TestBufferIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	b := newEventBuffer()
 	b.maxBytes = 10
-	for _, raw := range []string{"1234", "1234", "123456789012", "1"} {
-		b.push(Event{Raw: []byte(raw)})
+	for i, size := range []int{4, 4, 12, 1} {
+		b.push(Event{Offset: strconv.Itoa(i), raw: make(object, size)})
 	}
 	b.close()
 	var got []string
@@ -204,12 +241,30 @@ func TestBufferIsBoundedInBytes(t *testing.T) {
 			break
 		}
 		if gap, ok := e.Payload.(Gap); ok {
-			got = append(got, "gap of "+string(rune('0'+gap.Events)))
+			got = append(got, "gap of "+strconv.Itoa(gap.Events))
 		} else {
-			got = append(got, string(e.Raw))
+			got = append(got, e.Offset)
 		}
 	}
-	if len(got) != 2 || got[0] != "gap of 3" || got[1] != "1" {
+	if len(got) != 2 || got[0] != "gap of 3" || got[1] != "3" {
 		t.Errorf("events = %q", got)
+	}
+}
+
+// A reader that is a little behind all the time costs no memory that grows.
+func TestBufferIsReused(t *testing.T) {
+	t.Parallel()
+	b := newEventBuffer()
+	for i := range 100_000 {
+		b.push(Event{Offset: strconv.Itoa(i)})
+		if i < 10 {
+			continue
+		}
+		if e, ok, err := b.next(t.Context()); !ok || err != nil || e.Offset != strconv.Itoa(i-10) {
+			t.Fatalf("event %d = %+v, %t, %v", i-10, e, ok, err)
+		}
+	}
+	if cap(b.events) > 100 {
+		t.Errorf("the buffer has grown to %d events", cap(b.events))
 	}
 }

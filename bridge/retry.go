@@ -60,14 +60,10 @@ func (r *retrier) again(ctx context.Context, err error) error {
 		return err
 	}
 	r.made++
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%w, while waiting %s to try again: %w", context.Cause(ctx), wait.Round(time.Millisecond), err)
+	if over := sleep(ctx, wait); over != nil {
+		return fmt.Errorf("%w, while waiting %s to try again: %w", over, wait.Round(time.Millisecond), err)
 	}
+	return nil
 }
 
 // wait is what the refusal asks for, or else grows. A part of it is random, so

@@ -2,34 +2,62 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
 // Run is one run of an agent. Its stream is read to the end whether or not
-// anybody listens.
+// anybody listens, and continued from the bridge's record when it breaks.
 type Run struct {
+	client  *Client
 	agentID string
 	calls   runCalls
+	follows *follower
+	limits  runLimits
 	events  *eventBuffer
 	release func()
-	// stall and toolStall are the two budgets of silence; see [Options].
-	stall, toolStall time.Duration
+	// tools ends with the run or its cancellation, and with it the calls of tools.
+	tools    context.Context
+	endTools context.CancelFunc
+	toolsID  func(runID string) // tells the tools the run's id
+	// cut ends the follower.
+	cut context.CancelCauseFunc
+	// before is the id of the run of this agent before it, if known.
+	before string
+	// abandon says that whoever sent is gone; the context is for what only they wait for.
+	abandoned context.Context
+	abandon   context.CancelFunc
 
 	// named is closed when id is set, or when the run has ended without one.
 	named chan struct{}
 	// done is closed when result and err are set.
-	done      chan struct{}
-	id        string
-	result    Result
-	err       error
-	abandoned atomic.Bool
+	done   chan struct{}
+	id     string
+	result Result
+	err    error
+
+	mu        sync.Mutex
+	cancelled *time.Timer // set when the bridge has accepted a cancellation
 }
 
-// RunFailedError says that a run ended in another way than finished. Only
-// [Run.Text] makes an error of it.
+// runLimits are the bounds of [Options] that following a run needs.
+type runLimits struct {
+	stall, toolStall, call time.Duration
+	retry                  Retry
+	jitter                 func() float64
+}
+
+// cancelPatience is how long a run may take to end after the bridge has accepted
+// its cancellation.
+const cancelPatience = 30 * time.Second
+
+var errUnconfirmed = errors.New("the cancelled run did not end in time")
+
+// RunFailedError says that a run ended in another way than finished. It comes
+// from [Run.Text], [Run.TextStream] and [Prompt].
 type RunFailedError struct{ Result Result }
 
 // Error implements error.
@@ -44,11 +72,68 @@ func (e *RunFailedError) Error() string {
 	return fmt.Sprintf("bridge: run %s ended with status %q: %s", e.Result.RunID, e.Result.Status, reason)
 }
 
-func newRun(agentID string, calls runCalls, release func(), stall, toolStall time.Duration) *Run {
-	return &Run{
-		agentID: agentID, calls: calls, events: newEventBuffer(), release: release,
-		stall: stall, toolStall: toolStall,
+// newRun makes a run that is not followed yet. Release is called when it has ended.
+func newRun(agentID string, calls runCalls, limits runLimits, release func()) *Run {
+	r := &Run{
+		agentID: agentID, calls: calls, limits: limits, events: newEventBuffer(), release: release,
 		named: make(chan struct{}), done: make(chan struct{}),
+	}
+	var ctx context.Context
+	ctx, r.cut = context.WithCancelCause(calls.life())
+	r.tools, r.endTools = context.WithCancel(ctx)
+	r.abandoned, r.abandon = context.WithCancel(ctx)
+	r.follows = newFollower(ctx, calls, agentID, limits)
+	r.follows.named = r.name
+	r.follows.deliver = func(e Event) bool {
+		r.events.push(e)
+		return true
+	}
+	return r
+}
+
+// follow reads the run to its end, whoever listens, and settles it. It returns
+// when nothing of the run is left on this side. Without a stream to start the run
+// it begins with the record.
+func (r *Run) follow(open opener) {
+	err := r.follows.run(open, r.begin)
+	if err != nil && r.wasCancelled() && !errors.Is(err, ErrClosed) {
+		r.concludeCancelled()
+		err = nil
+	}
+	r.settle(r.follows.view.result, err)
+}
+
+func (r *Run) settle(result Result, err error) {
+	result.RunID, result.AgentID = r.id, r.agentID
+	if err != nil {
+		result = Result{}
+	}
+	r.result, r.err = result, err
+	r.mu.Lock()
+	if r.cancelled != nil {
+		r.cancelled.Stop()
+	}
+	r.mu.Unlock()
+	r.endTools()
+	r.abandon()
+	r.cut(nil)
+	r.release() // before the end is seen, so that whoever sees it can send again
+	close(r.done)
+	if r.id == "" {
+		close(r.named)
+	}
+	r.events.close()
+}
+
+// name gives the run its id.
+func (r *Run) name(id string) {
+	r.id = id
+	if r.toolsID != nil {
+		r.toolsID(id)
+	}
+	close(r.named)
+	if r.abandoned.Err() != nil {
+		go r.cancelAbandoned()
 	}
 }
 
@@ -57,10 +142,10 @@ func (r *Run) await(ctx context.Context) (*Run, error) {
 	select {
 	case <-r.named:
 	case <-ctx.Done():
-		r.abandoned.Store(true)
+		r.abandon()
 		select {
 		case <-r.named: // it may have missed the mark
-			go func() { _ = r.Cancel(context.WithoutCancel(ctx)) }()
+			go r.cancelAbandoned()
 		default:
 		}
 		return nil, fmt.Errorf("bridge: send: wait for the run to start: %w", ctx.Err())
@@ -72,8 +157,16 @@ func (r *Run) await(ctx context.Context) (*Run, error) {
 	return r, nil
 }
 
+// cancelAbandoned cancels a run whose sender is gone and could never do it.
+func (r *Run) cancelAbandoned() {
+	_ = r.Cancel(r.calls.life()) // best effort: nobody is there to be told
+}
+
 // ID returns the run's id.
 func (r *Run) ID() string { return r.id }
+
+// AgentID returns the id of the agent whose run it is.
+func (r *Run) AgentID() string { return r.agentID }
 
 // Events returns the run's events as they come, each once, and ends when the run
 // has ended and all are read. An error is the last thing it yields: of ctx, or
@@ -123,21 +216,4 @@ func (r *Run) Text(ctx context.Context) (string, error) {
 		return "", &RunFailedError{Result: result}
 	}
 	return result.Text, nil
-}
-
-// Cancel asks the run to stop. It still ends by itself, soon, with status
-// cancelled: wait for it. Cancelling a run that has ended does nothing.
-func (r *Run) Cancel(ctx context.Context) error {
-	select {
-	case <-r.done:
-		return nil
-	default:
-	}
-	err := r.calls.cancelRun(ctx, r.agentID, r.id)
-	select {
-	case <-r.done: // it has ended meanwhile, and the bridge may have said so
-		return nil
-	default:
-		return err
-	}
 }

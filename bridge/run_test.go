@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.RunID != "run-1" || e.AgentID != "agent-1" || len(e.Raw) == 0 {
+		if e.RunID != "run-1" || e.AgentID != "agent-1" || len(e.Raw()) == 0 {
 			t.Errorf("event = %+v", e)
 		}
 		if _, ok := e.Payload.(Status); ok && e.Offset != "1" {

@@ -45,8 +45,13 @@ var (
 	ErrCancelled = errors.New("bridge: cancelled")
 	// ErrUnavailable means that nobody answered.
 	ErrUnavailable = errors.New("bridge: unavailable")
-	// ErrStalled means that a run was given up because it brought nothing for too long.
+	// ErrStalled means that a run was given up because it brought nothing for too
+	// long; together with ErrUnavailable, that the bridge does not answer either.
 	ErrStalled = errors.New("bridge: the run stalled")
+	// ErrUnknownOutcome means that a Send broke before the bridge had named the run,
+	// and that the bridge knows of no run that has come of it. Look at [Client.Runs]
+	// again before sending again. It comes with what broke the Send.
+	ErrUnknownOutcome = errors.New("bridge: it is not known whether the run has started")
 )
 
 // kinds returns the sentinels of an answer: by the bridge's own code where it
@@ -95,6 +100,8 @@ func (e *Error) kinds() []error {
 		return []error{ErrCancelled}
 	case sdkStalled:
 		return []error{ErrStalled}
+	case sdkUnresponsive:
+		return []error{ErrStalled, ErrUnavailable}
 	}
 	switch e.Code {
 	case "unauthenticated":
@@ -124,11 +131,16 @@ func (e *Error) kinds() []error {
 	return nil
 }
 
-// sdkStalled marks the one error that only this side makes.
-const sdkStalled = "STALLED"
+// The codes of errors that only this side makes.
+const (
+	sdkStalled      = "STALLED"
+	sdkUnresponsive = "UNRESPONSIVE"
+)
 
 // Is implements the match of errors.Is with the sentinels above.
-func (e *Error) Is(target error) bool { return slices.Contains(e.kinds(), target) }
+func (e *Error) Is(target error) bool {
+	return e.doubtful && target == ErrUnknownOutcome || slices.Contains(e.kinds(), target)
+}
 
 // Class says what a caller can do about an error.
 type Class int
@@ -152,6 +164,8 @@ func ClassOf(err error) Class {
 	}
 	var process *ProcessError
 	switch {
+	case is(ErrUnknownOutcome):
+		return ClassAgent // whatever broke it, trying again may be once too often
 	case errors.As(err, &process):
 		if process.Op == "start" {
 			return ClassConfiguration
