@@ -77,6 +77,11 @@ func faultOf(err error) (*fault, bool) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return newFault(connect.CodeDeadlineExceeded, sdkv1.SdkErrorCode_SDK_ERROR_CODE_CLIENT_CANCELLED, "the caller's deadline passed"), true
 	default:
+		var store *storeFailure
+		if errors.As(err, &store) {
+			return newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UPSTREAM_ERROR,
+				"the store that keeps this bridge's agents did not answer as it should (%s); the bridge's stderr has the cause", store.call), false
+		}
 		return internalFault(), false
 	}
 }

@@ -28,7 +28,7 @@ type config struct {
 	port            int
 	workspace       string
 	stateRoot       string
-	storeDir        string
+	store           storePlace
 	toolCallback    callback
 	maxAgents       int
 	maxMessageBytes int
@@ -54,8 +54,8 @@ func settings() []setting {
 		{"port", "CURSOR_SDK_BRIDGE_PORT", "PORT", "port to listen on; 0, the default, takes a free one"},
 		{"workspace", "CURSOR_SDK_BRIDGE_WORKSPACE", "DIR", "workspace to name in the ready line (default: the current directory)"},
 		{"state-root", "CURSOR_SDK_BRIDGE_STATE_ROOT", "DIR", "where agents and runs are kept (default: a directory per workspace in the user's state directory)"},
-		{"local-store", "CURSOR_SDK_LOCAL_STORE", "JSON", `{"type":"sqlite"} keeps them in the state root, {"type":"jsonl","rootDir":DIR} in DIR`},
-		{"store-callback-url", "CURSOR_SDK_STORE_CALLBACK_URL", "URL", "accepted together with its token; this bridge keeps its own store"},
+		{"local-store", "CURSOR_SDK_LOCAL_STORE", "JSON", `{"type":"sqlite"} keeps them in the state root, {"type":"jsonl","rootDir":DIR} in DIR, {"type":"custom"} at the store callback`},
+		{"store-callback-url", "CURSOR_SDK_STORE_CALLBACK_URL", "URL", "where the caller serves the store of {\"type\":\"custom\"}; loopback only"},
 		{"store-callback-auth-token", "CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN", "TOKEN", "token for --store-callback-url"},
 		{"tool-callback-url", "CURSOR_SDK_TOOL_CALLBACK_URL", "URL", "where custom tools are served; loopback only"},
 		{"tool-callback-auth-token", "CURSOR_SDK_TOOL_CALLBACK_AUTH_TOKEN", "TOKEN", "token for --tool-callback-url"},
@@ -131,10 +131,10 @@ func parseConfig(args []string, env func(string) string) (config, error) {
 	if c.maxMessageBytes < 1 || c.maxMessageBytes > maxMaxMessageBytes {
 		return config{}, fmt.Errorf("--max-message-bytes %d is not between 1 and %d", c.maxMessageBytes, maxMaxMessageBytes)
 	}
-	if _, err := newCallback("--store-callback-url", storeCallbackURL, "--store-callback-auth-token", storeCallbackToken); err != nil {
+	storeCallback, err := newCallback("--store-callback-url", storeCallbackURL, "--store-callback-auth-token", storeCallbackToken)
+	if err != nil {
 		return config{}, err
 	}
-	var err error
 	if c.toolCallback, err = newCallback("--tool-callback-url", toolCallbackURL, "--tool-callback-auth-token", toolCallbackToken); err != nil {
 		return config{}, err
 	}
@@ -144,7 +144,7 @@ func parseConfig(args []string, env func(string) string) (config, error) {
 	if c.stateRoot, err = resolveStateRoot(c.stateRoot, c.workspace, env); err != nil {
 		return config{}, err
 	}
-	if c.storeDir, err = storeDirectory(localStore, c.stateRoot); err != nil {
+	if c.store, err = findStore(localStore, c.stateRoot, storeCallback); err != nil {
 		return config{}, fmt.Errorf("--local-store: %w", err)
 	}
 	return c, nil

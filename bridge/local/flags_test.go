@@ -38,7 +38,7 @@ func TestFlagsAndEnvironment(t *testing.T) {
 			return c.host == "127.0.0.1" && c.port == 0 && c.maxAgents == defaultMaxAgents && c.maxMessageBytes == defaultMaxMessageBytes && !c.verbose && !c.allowRemote && !c.exitWithParent
 		}},
 		{"state root by workspace", []string{"--workspace", dir}, nil, func(c config) bool {
-			return strings.HasPrefix(c.stateRoot, filepath.Join(dir, ".local", "state", "liaison-bridge")) && c.storeDir == c.stateRoot
+			return strings.HasPrefix(c.stateRoot, filepath.Join(dir, ".local", "state", "liaison-bridge")) && c.store.dir == c.stateRoot
 		}},
 		{"flags", []string{"--host", "::1", "--port=7", "--workspace", dir, "--state-root", dir, "--verbose", "--max-concurrent-agents", "3", "--max-message-bytes", "9"}, nil, func(c config) bool {
 			return c.host == "::1" && c.port == 7 && c.workspace == dir && c.stateRoot == dir && c.verbose && c.maxAgents == 3 && c.maxMessageBytes == 9
@@ -54,8 +54,13 @@ func TestFlagsAndEnvironment(t *testing.T) {
 		{"half a pair here and half there", []string{"--tool-callback-url", "http://127.0.0.1:1"}, []string{"CURSOR_SDK_TOOL_CALLBACK_AUTH_TOKEN", "t"}, func(c config) bool {
 			return c.toolCallback == callback{"http://127.0.0.1:1", "t"}
 		}},
-		{"sqlite store", []string{"--state-root", dir, "--local-store", `{"type":"sqlite"}`}, nil, func(c config) bool { return c.storeDir == dir }},
-		{"jsonl store", []string{"--local-store", `{"type":"jsonl","rootDir":"` + filepath.ToSlash(dir) + `","future":1}`}, nil, func(c config) bool { return c.storeDir == dir }},
+		{"sqlite store", []string{"--state-root", dir, "--local-store", `{"type":"sqlite"}`}, nil, func(c config) bool { return c.store.dir == dir }},
+		{"custom store", []string{"--state-root", dir, "--local-store", `{"type":"custom"}`, "--store-callback-url", "http://127.0.0.1:1"},
+			map[string]string{"CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN": "t"},
+			func(c config) bool {
+				return c.store == storePlace{dir: dir, custom: callback{url: "http://127.0.0.1:1", token: "t"}}
+			}},
+		{"jsonl store", []string{"--local-store", `{"type":"jsonl","rootDir":"` + filepath.ToSlash(dir) + `","future":1}`}, nil, func(c config) bool { return c.store.dir == dir }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +105,7 @@ func TestWrongFlagsAreUsageErrors(t *testing.T) {
 		{"tool URL alone", []string{"--tool-callback-url", "http://127.0.0.1:1"}, nil, "--tool-callback-auth-token"},
 		{"tool token alone", []string{"--tool-callback-auth-token", secret}, nil, "--tool-callback-url"},
 		{"tool URL elsewhere", []string{"--tool-callback-url", "http://example.com", "--tool-callback-auth-token", secret}, nil, "--tool-callback-url"},
-		{"custom store", []string{"--local-store", `{"type":"custom"}`}, nil, "--local-store"},
+		{"custom store without its callback", []string{"--local-store", `{"type":"custom"}`}, nil, "--store-callback-url"},
 		{"unknown store", []string{"--local-store", `{"type":"etcd"}`}, nil, "--local-store"},
 		{"store is not JSON", []string{"--local-store", `sqlite`}, nil, "--local-store"},
 		{"nowhere for state", nil, []string{"HOME", ""}, "--state-root"},
@@ -169,7 +174,7 @@ func FuzzParseConfig(f *testing.F) {
 			return
 		}
 		if c.host == "" || c.port < 0 || c.port > 65535 || c.maxAgents < 1 || c.maxMessageBytes < 1 ||
-			!filepath.IsAbs(c.workspace) || !filepath.IsAbs(c.stateRoot) || !filepath.IsAbs(c.storeDir) {
+			!filepath.IsAbs(c.workspace) || !filepath.IsAbs(c.stateRoot) || !filepath.IsAbs(c.store.dir) {
 			t.Errorf("accepted %+v", c)
 		}
 		if (c.toolCallback.url == "") != (c.toolCallback.token == "") {

@@ -63,7 +63,7 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 
-	st, err := openStore(ctx, conf.storeDir, logger)
+	st, err := conf.store.open(ctx, logger)
 	if err != nil {
 		return err
 	}

@@ -109,13 +109,15 @@ func startBridge(t testing.TB, root string, e engine, tune ...func(*serverOption
 func startBridgeBehind(t testing.TB, root string, e engine, wrap func(http.Handler) http.Handler, tune ...func(*serverOptions)) *testBridge {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
-	st, err := openStore(testContext(t), root, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := serverOptions{Engines: []engine{e}, Store: st, Logger: logger, Version: "test", MaxAgents: 8, MaxMessageBytes: 1 << 20}
+	o := serverOptions{Engines: []engine{e}, Logger: logger, Version: "test", MaxAgents: 8, MaxMessageBytes: 1 << 20}
 	for _, f := range tune {
 		f(&o)
+	}
+	if o.Store == nil {
+		var err error
+		if o.Store, err = openStore(testContext(t), root, logger); err != nil {
+			t.Fatal(err)
+		}
 	}
 	srv := newServer(o)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -139,7 +141,7 @@ func startBridgeBehind(t testing.TB, root string, e engine, wrap func(http.Handl
 		srv.stop(atOnce(), front)
 		<-served
 		transport.CloseIdleConnections()
-		if err := st.close(); err != nil {
+		if err := o.Store.close(); err != nil {
 			t.Error(err)
 		}
 	})
