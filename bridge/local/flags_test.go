@@ -56,7 +56,7 @@ func TestFlagsAndEnvironment(t *testing.T) {
 		}},
 		{"sqlite store", []string{"--state-root", dir, "--local-store", `{"type":"sqlite"}`}, nil, func(c config) bool { return c.store.dir == dir }},
 		{"custom store", []string{"--state-root", dir, "--local-store", `{"type":"custom"}`, "--store-callback-url", "http://127.0.0.1:1"},
-			map[string]string{"CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN": "t"},
+			[]string{"CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN", "t"},
 			func(c config) bool {
 				return c.store == storePlace{dir: dir, custom: callback{url: "http://127.0.0.1:1", token: "t"}}
 			}},

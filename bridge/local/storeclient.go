@@ -42,7 +42,8 @@ const (
 	methodAppend = "append"
 )
 
-// storeFailure is a call that the caller's store did not answer as it should.
+// storeFailure is a call that the caller's store did not answer as it should. It
+// does not unwrap: what the store said is for the log, not for who called the bridge.
 type storeFailure struct {
 	call string
 	err  error
@@ -51,7 +52,6 @@ type storeFailure struct {
 func (f *storeFailure) Error() string {
 	return fmt.Sprintf("the caller's store, %s: %v", f.call, f.err)
 }
-func (f *storeFailure) Unwrap() error { return f.err }
 
 // storeClient calls the store that the caller serves.
 type storeClient struct {
