@@ -37,7 +37,7 @@ func Current(dir string) (Installed, error) {
 	if err != nil {
 		return Installed{}, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	r, err := readRecord(root, pointerName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Installed{}, fmt.Errorf("%w in %s", ErrNotInstalled, dir)

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -44,12 +45,12 @@ func TestBrokenCopyIsRefusedAndMended(t *testing.T) {
 			}
 		}
 	}
-	replace := func(make func(path string) error) func(*testing.T, string, Installed) {
+	replace := func(put func(path string) error) func(*testing.T, string, Installed) {
 		return func(t *testing.T, _ string, in Installed) {
 			if err := os.Remove(in.Executable); err != nil {
 				t.Fatal(err)
 			}
-			if err := make(in.Executable); err != nil {
+			if err := put(in.Executable); err != nil {
 				t.Skipf("not possible here: %v", err)
 			}
 		}
@@ -76,6 +77,14 @@ func TestBrokenCopyIsRefusedAndMended(t *testing.T) {
 		{name: "removed", breakIt: replace(func(string) error { return nil })},
 		{name: "a folder", breakIt: replace(func(path string) error { return os.Mkdir(path, 0o755) })},
 		{name: "a link to the same bytes elsewhere", breakIt: replace(func(path string) error { return os.Symlink(outside, path) })},
+		{name: "a link to the same bytes inside", breakIt: func(t *testing.T, _ string, in Installed) {
+			if err := os.Rename(in.Executable, in.Executable+".moved"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Base(in.Executable)+".moved", in.Executable); err != nil {
+				t.Skipf("not possible here: %v", err)
+			}
+		}},
 		{name: "its folder is a link elsewhere", breakIt: func(t *testing.T, _ string, in Installed) {
 			bin := filepath.Dir(in.Executable)
 			elsewhere := filepath.Join(t.TempDir(), "bin")
@@ -143,6 +152,7 @@ func FuzzParseRecord(f *testing.F) {
 	}
 	f.Add(good)
 	f.Add([]byte(`{"schema":1,"path":"..","executable":"/bin/sh"}`))
+	f.Add(bytes.Replace(good, []byte("1.2.3-0a"), []byte("1.2.3/0a"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parseRecord(data)
 		if err != nil {

@@ -117,13 +117,14 @@ func (f *fetcher) try(ctx context.Context, u *url.URL, limit int64, to io.Writer
 		}
 		return err
 	}
-	if response.ContentLength > limit {
-		return fmt.Errorf("%w: %d bytes, and at most %d", ErrTooLarge, response.ContentLength, limit)
+	total := response.ContentLength
+	if total > limit {
+		return fmt.Errorf("%w: %d bytes, and at most %d", ErrTooLarge, total, limit)
 	}
 	out := &recordingWriter{w: to}
 	body := &countingReader{r: io.LimitReader(response.Body, limit+1), seen: func(n int, sum int64) {
 		arrived.Add(int64(n))
-		f.progress(sum, response.ContentLength)
+		f.progress(sum, total)
 	}}
 	n, err := io.Copy(out, body)
 	switch {

@@ -66,7 +66,7 @@ func (in *installation) run(ctx context.Context) (Result, error) {
 	if in.root, err = openDir(in.Dir); err != nil {
 		return Result{}, err
 	}
-	defer in.root.Close()
+	defer func() { _ = in.root.Close() }()
 	if err := in.sweep(); err != nil {
 		return Result{}, err
 	}
@@ -78,7 +78,7 @@ func (in *installation) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer os.RemoveAll(staging) // what cannot be removed now is swept by the next
+	defer func() { _ = os.RemoveAll(staging) }() // the next one sweeps what cannot be removed now
 
 	if r, ok := in.present(sum); ok {
 		if err := in.accept(ctx, staging, r); err != nil {
@@ -267,7 +267,7 @@ func (in *installation) unpack(ctx context.Context, archive io.Reader, tree stri
 	if err != nil {
 		return record{}, err
 	}
-	defer root.Close() // Windows renames no folder that is open
+	defer func() { _ = root.Close() }() // Windows renames no folder that is open
 	u := newUnpacker(root, in.limits)
 	if in.create != nil {
 		u.create = in.create(root)
