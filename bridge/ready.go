@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -129,11 +130,17 @@ func readyToken(line []byte, dir string) (string, error) {
 }
 
 func readToken(path string) (string, error) {
-	// A pipe or a device in its place would block the start or never end.
-	if info, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("read the bridge's token: %w", err)
-	} else if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
+		// A pipe or a device in its place would block the start or never end.
 		return "", fmt.Errorf("read the bridge's token: %s is not a regular file", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		// Whoever reads it drives the agents. Windows has no such bits.
+		return "", fmt.Errorf("read the bridge's token: other users may read or change %s (mode %04o); its bridge must make it 0600",
+			path, info.Mode().Perm())
 	}
 	f, err := os.Open(path)
 	if err != nil {
