@@ -152,24 +152,6 @@ func TestPlainHTTPGetsErrorsItCanRead(t *testing.T) {
 	if d := detailOfJSON(t, failed); d.GetSdkErrorCode() != sdkv1.SdkErrorCode_SDK_ERROR_CODE_API_KEY_NOT_FOUND || d.GetRequestId() == "" {
 		t.Errorf("the detail is %v", d)
 	}
-	for body, want := range map[string]int{
-		`{"agentId":`:                             http.StatusBadRequest,
-		`{"agentId":7}`:                           http.StatusBadRequest,
-		`{"agentId":"agent-x"}`:                   http.StatusNotFound,
-		`"` + strings.Repeat("x", 2<<20) + `"`:    http.StatusTooManyRequests,
-		strings.Repeat(`{"agentId":`, 1<<10):      http.StatusBadRequest,
-		`{"agentId":"` + "\xff" + `"}`:            http.StatusBadRequest,
-		`{"agentId":"a` + `\u0000` + `"}`:         http.StatusBadRequest,
-		`{"agentId":"agent-x","unknown":[1,2,3]}`: http.StatusNotFound,
-	} {
-		status, _, data := post(t, b.url+"/sdk.v1.SdkAgentService/GetAgent", jsonType, testToken, strings.NewReader(body))
-		if status != want {
-			t.Errorf("%.40q: got %d %s, want %d", body, status, data, want)
-		}
-	}
-	if status, _, _ := post(t, b.url+"/sdk.v1.SdkAgentService/NoSuchCall", jsonType, testToken, strings.NewReader("{}")); status != http.StatusNotFound {
-		t.Errorf("an unknown call: %d", status)
-	}
 }
 
 // detailOfJSON decodes the detail of a Connect error in JSON.

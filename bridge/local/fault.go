@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"connectrpc.com/connect"
@@ -69,6 +70,9 @@ func internalFault() *fault {
 // is false when the cause belongs in the log.
 func faultOf(err error) (*fault, bool) {
 	var f *fault
+	// Connect could not read the request, or could not write to the caller. A
+	// wrapped one is of a call that the bridge made itself, and not the caller's.
+	connected, isConnect := err.(*connect.Error) //nolint:errorlint // see above
 	switch {
 	case errors.As(err, &f):
 		return f, true
@@ -76,6 +80,10 @@ func faultOf(err error) (*fault, bool) {
 		return newFault(connect.CodeCanceled, sdkv1.SdkErrorCode_SDK_ERROR_CODE_CLIENT_CANCELLED, "the caller went away"), true
 	case errors.Is(err, context.DeadlineExceeded):
 		return newFault(connect.CodeDeadlineExceeded, sdkv1.SdkErrorCode_SDK_ERROR_CODE_CLIENT_CANCELLED, "the caller's deadline passed"), true
+	case isConnect && errors.Is(err, io.ErrUnexpectedEOF):
+		return invalid("the request's body is cut off"), true
+	case isConnect:
+		return newFault(connected.Code(), sdkCodeOf(connected.Code()), "%s", cut(connected.Message(), maxRefusalText)), true
 	default:
 		var store *storeFailure
 		if errors.As(err, &store) {
@@ -86,9 +94,8 @@ func faultOf(err error) (*fault, bool) {
 	}
 }
 
-// wire is the fault as Connect sends it, with the protocol's detail.
-func (f *fault) wire(requestID string) *connect.Error {
-	out := connect.NewError(f.code, errors.New(f.text))
+// details is the protocol's own account of the fault.
+func (f *fault) details(requestID string) *sdkv1.SdkErrorDetails {
 	details := &sdkv1.SdkErrorDetails{
 		RequestId:    &requestID,
 		SdkErrorCode: f.sdk,
@@ -98,7 +105,13 @@ func (f *fault) wire(requestID string) *connect.Error {
 	if f.retryAfter > 0 {
 		details.RetryAfter = durationpb.New(f.retryAfter)
 	}
-	if detail, err := connect.NewErrorDetail(details); err == nil {
+	return details
+}
+
+// wire is the fault as Connect sends it, with the protocol's detail.
+func (f *fault) wire(requestID string) *connect.Error {
+	out := connect.NewError(f.code, errors.New(f.text))
+	if detail, err := connect.NewErrorDetail(f.details(requestID)); err == nil {
 		out.AddDetail(detail)
 	}
 	return out

@@ -2,6 +2,7 @@ package local
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,15 @@ func (s *idSource) next(prefix string) (string, error) {
 		return "", err
 	}
 	return prefix + strings.ToLower(id.String()), nil
+}
+
+// request returns an id for an error, also when there is no randomness.
+func (s *idSource) request() string {
+	id, err := s.next(requestPrefix)
+	if err != nil {
+		return requestPrefix + strconv.FormatInt(s.now().UnixNano(), 10)
+	}
+	return id
 }
 
 // checkID refuses ids that are empty, longer than [maxIDBytes], or could be

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -100,7 +99,7 @@ func (s *server) handler() http.Handler {
 	mux.Handle(sdkv1connect.NewSdkBridgeControlServiceHandler(&controlService{server: s}, options...))
 	mux.Handle(sdkv1connect.NewSdkCursorServiceHandler(&catalogService{server: s}, options...))
 	mux.Handle(sdkv1connect.NewSdkAgentServiceHandler(&agentService{server: s}, options...))
-	return mux
+	return s.explained(mux)
 }
 
 // shutdownAsked delivers the grace of the first Shutdown call.
@@ -179,17 +178,11 @@ func (i *faultInterceptor) settle(spec connect.Spec, began time.Time, err error)
 		i.logger.Debug("call", "procedure", spec.Procedure, "took", took)
 		return nil
 	}
-	requestID, idErr := i.ids.next(requestPrefix)
-	if idErr != nil {
-		requestID = fmt.Sprintf(requestPrefix+"%d", began.UnixNano())
-	}
-	var already *connect.Error
+	requestID := i.ids.request()
 	f, expected := faultOf(err)
 	switch {
 	case expected:
 		i.logger.Debug("call refused", "procedure", spec.Procedure, "took", took, "request_id", requestID, "code", f.code.String(), "sdk_code", f.sdk.String())
-	case errors.As(err, &already):
-		return err
 	default:
 		i.logger.Error("call failed", "procedure", spec.Procedure, "took", took, "request_id", requestID, "error", err)
 	}
