@@ -89,7 +89,8 @@ func TestDownload(t *testing.T) {
 		a := newAgent(t, c)
 		c.supervisor.last().callTimeout = 50 * time.Millisecond // only the download is to feel it
 		n, err := a.Artifact(testContext(t), "p", new(bytes.Buffer))
-		if e, ok := err.(*Error); !ok || e.Code != "deadline_exceeded" || !strings.Contains(e.Message, "50ms") || n > 4 {
+		var e *Error
+		if !errors.As(err, &e) || e.Code != "deadline_exceeded" || !strings.Contains(e.Message, "50ms") || n > 4 {
 			t.Errorf("%d bytes, %v", n, err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -293,7 +294,8 @@ func TestContradictingMessagesAreRefused(t *testing.T) {
 
 func expectInvalid(t *testing.T, err error, say string) {
 	t.Helper()
-	if e, ok := err.(*Error); !ok || e.SDKCode != "VALIDATION_ERROR" || !strings.Contains(err.Error(), say) {
+	var e *Error
+	if !errors.As(err, &e) || e.SDKCode != "VALIDATION_ERROR" || !strings.Contains(err.Error(), say) {
 		t.Errorf("error = %v; want a VALIDATION_ERROR that says %q", err, say)
 	}
 }
@@ -383,7 +385,7 @@ func TestNoModelToChoose(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, fakeOptions(t, fakeScript{Answers: map[string][]json.RawMessage{"ListModels": {json.RawMessage(`{}`)}}}))
 	_, err := c.Agents().Create(testContext(t), AgentOptions{})
-	if e, ok := err.(*Error); !ok || e.SDKCode != "INVALID_MODEL" {
+	if !errors.Is(err, ErrInvalidModel) {
 		t.Errorf("error = %v", err)
 	}
 }
