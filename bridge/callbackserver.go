@@ -87,17 +87,8 @@ func (s *callbackServer) start() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("bridge: listen for callbacks: %w", err)
 	}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
 	s.root = "http://" + l.Addr().String()
-	s.server = &http.Server{
-		Handler:           s.guard(s.routes(), l.Addr().(*net.TCPAddr).Port),
-		Protocols:         protocols,
-		ReadHeaderTimeout: callbackHeaderTimeout,
-		IdleTimeout:       callbackIdleTimeout,
-		MaxHeaderBytes:    maxCallbackHeader,
-		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
+	s.server = s.newHTTPServer(l.Addr().(*net.TCPAddr).Port)
 	s.served = make(chan struct{})
 	go func(server *http.Server, served chan struct{}) {
 		defer close(served)
@@ -106,6 +97,21 @@ func (s *callbackServer) start() (string, error) {
 		}
 	}(s.server, s.served)
 	return s.root, nil
+}
+
+// newHTTPServer speaks HTTP/1.1 only, as the protocol asks, and has no timeout
+// that could cut a call of a tool.
+func (s *callbackServer) newHTTPServer(port int) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Server{
+		Handler:           s.guard(s.routes(), port),
+		Protocols:         protocols,
+		ReadHeaderTimeout: callbackHeaderTimeout,
+		IdleTimeout:       callbackIdleTimeout,
+		MaxHeaderBytes:    maxCallbackHeader,
+		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
 }
 
 // started returns the URL to call, or nothing when nobody has needed it yet.

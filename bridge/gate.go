@@ -34,8 +34,8 @@ func (g *gate) leave() {
 	}
 }
 
-// close lets nothing in any more, waits until ctx is done and returns how many
-// are still inside. It is called once.
+// close lets nothing in any more, waits until nothing is inside or ctx is done,
+// and returns how many are still inside.
 func (g *gate) close(ctx context.Context) int {
 	g.mu.Lock()
 	g.closed = true
