@@ -70,6 +70,10 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// Attached reports whether the bridge is someone else's, so that it goes on, with
+// its runs, when this program ends.
+func (c *Client) Attached() bool { return c.options.URL != "" }
+
 // complete checks options and fills in what was left out.
 func (o *Options) complete(getenv func(string) string) error {
 	if o.Executable != "" && o.URL != "" {

@@ -15,8 +15,10 @@ import (
 // goes when it has nothing left, and comes back from the store.
 type actors struct {
 	e *Engine
-	// ctx bounds every decision; it is set once, before the first post.
-	ctx context.Context
+	// ctx bounds every decision, turns every turn; both are set once, before the
+	// first post. handOver ends turns, whatever their actors are waiting for.
+	ctx, turns context.Context
+	handOver   context.CancelCauseFunc
 
 	mu       sync.Mutex
 	live     map[string]*actor // by session id
@@ -126,13 +128,19 @@ func (as *actors) do(a *actor, work func(*actor)) {
 	work(a)
 }
 
+// begin sets the bound of all that actors do.
+func (as *actors) begin(ctx context.Context) {
+	as.ctx = ctx
+	as.turns, as.handOver = context.WithCancelCause(ctx)
+}
+
 // stop asks running turns to end and lets actors go that have none.
 func (as *actors) stop() {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	as.stopping = true
+	as.handOver(errHandOver)
 	for _, a := range as.live {
-		a.mail = append(a.mail, (*actor).handOver)
 		a.nudge()
 	}
 }

@@ -241,7 +241,7 @@ func (d *draft) settle(del state.StoredDelivery, status state.DeliveryStatus, de
 func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
 	a := d.a
 	row := d.turn(t)
-	row.Status, row.EndedAt = state.TurnInterrupted, a.e.now()
+	row.Status, row.EndedAt, row.Sending = state.TurnInterrupted, a.e.now(), nil
 	row.Reason = clip(a.e.redact(reason), maxReasonText)
 	if t.Status == state.TurnQueued && t.Attempts > 0 {
 		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // Bounds of a cancelled run, which together stay below stopTurns.
@@ -45,25 +45,6 @@ func newBridgeRunner(agents agents, logger *slog.Logger) *bridgeRunner {
 	return &bridgeRunner{agents: agents, logger: logger, now: time.Now}
 }
 
-// agents is what the runner needs of a bridge.
-type agents interface {
-	Models(ctx context.Context) ([]bridge.Model, error)
-	Create(ctx context.Context, o bridge.AgentOptions) (agent, error)
-	Resume(ctx context.Context, id string, o bridge.AgentOptions) (agent, error)
-}
-
-type agent interface {
-	Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error)
-	Close(ctx context.Context) error
-}
-
-type run interface {
-	ID() string
-	Events(ctx context.Context) iter.Seq2[bridge.Event, error]
-	Wait(ctx context.Context) (bridge.Result, error)
-	Cancel(ctx context.Context) error
-}
-
 type bridgeRunner struct {
 	agents agents
 	logger *slog.Logger
@@ -78,20 +59,35 @@ const (
 	codeLimited = "RATE_LIMIT_EXCEEDED"
 )
 
+// attempt is one call of Run.
+type attempt struct {
+	RunRequest
+	// sent is the intention that has no end yet; nil when there is none.
+	sent *state.Sending
+	// mayLive is set while the bridge that may have got the run is alive.
+	mayLive bool
+}
+
 // Run implements [Runner]. A bridge that dies under a run is started once more.
 func (r *bridgeRunner) Run(ctx context.Context, req RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
-	result, err := r.once(ctx, req, observe)
+	t := &attempt{RunRequest: req, mayLive: req.SentHere || r.agents.Attached()}
+	if req.Sent != nil {
+		s := *req.Sent
+		t.sent = &s
+	}
+	result, err := r.once(ctx, t, observe)
 	var died *bridge.ProcessError
 	if errors.As(err, &died) && ctx.Err() == nil {
-		r.logger.Warn("the bridge died under a run; running it once more on a fresh one",
+		r.logger.Warn("the bridge died under a run; going on with a fresh one",
 			"session", req.SessionID, "turn", req.TurnID, "error", err)
-		result, err = r.once(ctx, req, observe)
+		t.mayLive = false
+		result, err = r.once(ctx, t, observe)
 	}
 	return result, r.worthRetrying(err)
 }
 
-func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
-	a, err := r.attach(ctx, req)
+func (r *bridgeRunner) once(ctx context.Context, t *attempt, observe func(bridge.Event)) (bridge.Result, error) {
+	a, fresh, err := r.attach(ctx, t)
 	if err != nil {
 		return bridge.Result{}, err
 	}
@@ -100,20 +96,64 @@ func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(br
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := a.Close(closing); err != nil {
-			r.logger.Debug("agent not closed", "agent", req.AgentID, "error", err)
+			r.logger.Debug("agent not closed", "agent", t.AgentID, "error", err)
 		}
 	}()
-	running, err := r.send(ctx, a, req)
+	running, err := r.start(ctx, a, fresh, t)
 	if err != nil {
 		return bridge.Result{}, err
 	}
+	result, err := r.follow(ctx, t, running, observe)
+	switch adopted := running.listed; {
+	case err == nil || adopted.ID == "" || ctx.Err() != nil:
+	case adopted.Status == bridge.RunFinished:
+		// It cannot be followed any more, but its result is known.
+		r.logger.Warn("an ended run is taken from the list", "session", t.SessionID, "run", adopted.ID, "error", err)
+		return resultOf(adopted), nil
+	case notLive(err):
+		r.logger.Warn("a run that was listed as running is not live", "session", t.SessionID, "run", adopted.ID, "error", err)
+		t.mayLive = false
+		if running, err = r.start(ctx, a, fresh, t); err != nil {
+			return bridge.Result{}, err
+		}
+		result, err = r.follow(ctx, t, running, observe)
+	}
+	return result, heldOff(result, err)
+}
+
+// notLive reports whether a bridge says that it does not run what it lists as running.
+func notLive(err error) bool {
+	var answer *bridge.Error
+	return errors.Is(err, bridge.ErrNotFound) || errors.As(err, &answer) && answer.Code == "failed_precondition"
+}
+
+func resultOf(s bridge.RunSnapshot) bridge.Result {
+	return bridge.Result{
+		RunID: s.ID, AgentID: s.AgentID, Status: s.Status, Text: s.Text,
+		Model: s.Model, Duration: s.Duration, Usage: s.Usage,
+	}
+}
+
+// heldOff makes an error of a run that began and then met the model's rate
+// limit. Nothing that it did remains, so that it can be sent again.
+func heldOff(result bridge.Result, err error) error {
+	if err != nil || result.Status != bridge.RunError || !strings.HasSuffix(strings.ToUpper(result.ErrorCode), codeLimited) {
+		return err
+	}
+	return &RetryError{WaitsFor: rateLimit, Err: &bridge.Error{
+		Op: "run", SDKCode: codeLimited, Message: runFailure(result),
+	}}
+}
+
+// follow hands a run's events on and returns how it ended.
+func (r *bridgeRunner) follow(ctx context.Context, t *attempt, running run, observe func(bridge.Event)) (bridge.Result, error) {
 	// The stream outlives ctx for as long as a cancelled run may take to end.
 	stream, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	cancelled := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() {
 		defer close(cancelled)
-		r.cancel(stream, running, req)
+		r.cancel(stream, running, t)
 		time.AfterFunc(cancelWait, func() { cut(errRunLeftBehind) })
 	})
 	defer func() {
@@ -129,14 +169,7 @@ func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(br
 	}
 	result, err := running.Wait(stream)
 	if err != nil && ctx.Err() != nil {
-		return bridge.Result{RunID: running.ID(), AgentID: req.AgentID}, context.Cause(ctx)
-	}
-	if err == nil && result.Status == bridge.RunError && strings.HasSuffix(strings.ToUpper(result.ErrorCode), codeLimited) {
-		// The run began and was then held off. Nothing that it did remains, so
-		// that it can be sent again.
-		err = &RetryError{WaitsFor: rateLimit, Err: &bridge.Error{
-			Op: "run", SDKCode: codeLimited, Message: runFailure(result),
-		}}
+		return bridge.Result{RunID: running.ID(), AgentID: t.AgentID}, context.Cause(ctx)
 	}
 	return result, err
 }
@@ -145,31 +178,33 @@ func (r *bridgeRunner) once(ctx context.Context, req RunRequest, observe func(br
 var errRunLeftBehind = errors.New("the cancelled run did not end in time")
 
 // cancel asks the bridge to end the run.
-func (r *bridgeRunner) cancel(ctx context.Context, running run, req RunRequest) {
+func (r *bridgeRunner) cancel(ctx context.Context, running run, t *attempt) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
 	if err := running.Cancel(ctx); err != nil {
-		r.logger.Warn("run not cancelled", "session", req.SessionID, "run", running.ID(), "error", err)
+		r.logger.Warn("run not cancelled", "session", t.SessionID, "run", running.ID(), "error", err)
 	}
 }
 
-// attach finds the session's agent or makes it. Creating is not idempotent, so
-// it comes second: an agent whose creation was not recorded is found by its id.
-func (r *bridgeRunner) attach(ctx context.Context, req RunRequest) (agent, error) {
-	model, err := r.model(ctx, req.Model)
+// attach finds the session's agent or makes it, and reports whether it is fresh.
+// Creating is not idempotent, so it comes second: an agent whose creation was not
+// recorded is found by its id. One that the bridge has lost is made anew.
+func (r *bridgeRunner) attach(ctx context.Context, t *attempt) (a agent, fresh bool, err error) {
+	model, err := r.model(ctx, t.Model)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	options := bridge.AgentOptions{
-		ID: req.AgentID, Name: "liaison " + req.SessionID, Model: model,
-		Local: &bridge.LocalOptions{Dir: req.Dir},
+		ID: t.AgentID, Name: "liaison " + t.SessionID, Model: model,
+		Local: &bridge.LocalOptions{Dir: t.Dir},
 		Tools: allowedTools, DisallowedTools: disallowedTools,
 	}
-	a, err := r.agents.Resume(ctx, req.AgentID, options)
+	a, err = r.agents.Resume(ctx, t.AgentID, options)
 	if errors.Is(err, bridge.ErrNotFound) {
 		a, err = r.agents.Create(ctx, options)
+		fresh = true
 	}
-	return a, err
+	return a, fresh, err
 }
 
 // model returns the asked one, or the one that the bridge lists first.
@@ -187,27 +222,17 @@ func (r *bridgeRunner) model(ctx context.Context, asked string) (string, error) 
 	return models[0].ID, nil
 }
 
-// send starts the run. A run that a dead process left may stand in its way;
-// bridges report that as busy or as an internal error without a code, and it is
-// expired at most once.
-func (r *bridgeRunner) send(ctx context.Context, a agent, req RunRequest) (run, error) {
-	message := bridge.Message{Text: req.Prompt}
-	running, err := a.Send(ctx, message, bridge.SendOptions{})
-	stuck := errors.Is(err, bridge.ErrAgentBusy) || errors.Is(err, bridge.ErrInternal)
-	if !stuck || !req.Force || ctx.Err() != nil {
-		return running, err
-	}
-	r.logger.Warn("agent is stuck in a run that nobody knows; expiring it",
-		"session", req.SessionID, "agent", req.AgentID, "error", err)
-	return a.Send(ctx, message, bridge.SendOptions{Force: true})
-}
-
 // worthRetrying marks errors that pass by themselves. A dead bridge is none of
 // them: it was given its second chance, and the turn may be what kills it.
 func (r *bridgeRunner) worthRetrying(err error) error {
 	var died *bridge.ProcessError
 	var marked *RetryError
-	if err == nil || errors.As(err, &marked) || errors.As(err, &died) || errors.Is(err, bridge.ErrStalled) || bridge.ClassOf(err) != bridge.ClassRetry {
+	switch {
+	case err == nil, errors.As(err, &marked), errors.As(err, &died), errors.Is(err, bridge.ErrStalled):
+		return err
+	case errors.Is(err, bridge.ErrUnknownOutcome):
+		// The next attempt looks for the run before it sends another.
+	case bridge.ClassOf(err) != bridge.ClassRetry:
 		return err
 	}
 	retry := &RetryError{Err: fmt.Errorf("the bridge cannot run the agent now: %w", err)}
@@ -222,36 +247,4 @@ func (r *bridgeRunner) worthRetrying(err error) error {
 		}
 	}
 	return retry
-}
-
-// clientAgents is the real bridge behind the runner's interfaces.
-type clientAgents struct{ client *bridge.Client }
-
-func (c clientAgents) Models(ctx context.Context) ([]bridge.Model, error) {
-	return c.client.Models(ctx)
-}
-
-func (c clientAgents) Create(ctx context.Context, o bridge.AgentOptions) (agent, error) {
-	return wrapAgent(c.client.Agents().Create(ctx, o))
-}
-
-func (c clientAgents) Resume(ctx context.Context, id string, o bridge.AgentOptions) (agent, error) {
-	return wrapAgent(c.client.Agents().Resume(ctx, id, o))
-}
-
-func wrapAgent(a *bridge.Agent, err error) (agent, error) {
-	if err != nil {
-		return nil, err
-	}
-	return clientAgent{a}, nil
-}
-
-type clientAgent struct{ *bridge.Agent }
-
-func (a clientAgent) Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error) {
-	running, err := a.Agent.Send(ctx, m, o)
-	if err != nil {
-		return nil, err
-	}
-	return running, nil
 }

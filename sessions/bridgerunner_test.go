@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,12 @@ type fakeBridge struct {
 	sent    []bridge.SendOptions
 	known   bool // whether the agent exists
 	models  []bridge.Model
+	// attached, listed and listErr are what the bridge is and says of its runs.
+	attached bool
+	listed   []bridge.RunSnapshot
+	listErr  error
+	// attach returns the run that is attached to.
+	attach func(runID string) (*fakeRun, error)
 	// fail returns the error of a call, by its name and number from 1.
 	fail func(call string, n int) error
 	run  func(ctx context.Context) *fakeRun
@@ -58,6 +65,33 @@ func (b *fakeBridge) Resume(_ context.Context, id string, o bridge.AgentOptions)
 		return nil, &bridge.Error{Code: "not_found", Op: "resume agent"}
 	}
 	return b, nil
+}
+
+func (b *fakeBridge) Attached() bool { return b.attached }
+
+func (b *fakeBridge) Runs(context.Context, string) iter.Seq2[bridge.RunSnapshot, error] {
+	return func(yield func(bridge.RunSnapshot, error) bool) {
+		err := b.called("runs")
+		for _, s := range b.listed {
+			if err == nil && !yield(s, nil) {
+				return
+			}
+		}
+		if err = cmp.Or(err, b.listErr); err != nil {
+			yield(bridge.RunSnapshot{}, err)
+		}
+	}
+}
+
+func (b *fakeBridge) Attach(_ context.Context, _, runID string) (run, error) {
+	if err := b.called("attach " + runID); err != nil {
+		return nil, err
+	}
+	attached, err := b.attach(runID)
+	if err != nil {
+		return nil, err
+	}
+	return attached, nil
 }
 
 func (b *fakeBridge) Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error) {
@@ -139,7 +173,7 @@ func TestRunnerFindsItsAgentOrMakesIt(t *testing.T) {
 		known bool
 		calls []string
 	}{
-		"known":   {true, []string{"resume agt_1", "send p", "close"}},
+		"known":   {true, []string{"resume agt_1", "runs", "send p", "close"}},
 		"unknown": {false, []string{"resume agt_1", "create", "send p", "close"}},
 	} {
 		t.Run(name, func(t *testing.T) {

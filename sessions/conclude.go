@@ -28,6 +28,11 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 	var retry *RetryError
 	finished := out.err == nil && out.result.Status == bridge.RunFinished
 	t.RunID = cmp.Or(out.result.RunID, t.RunID)
+	if out.result.Status.Ended() {
+		// Otherwise the next attempt looks for a run: this one may not even have
+		// come to do so, or left it running.
+		t.Sending = nil
+	}
 	t.Usage = usageOf(cmp.Or(out.result.Usage, out.used))
 	switch {
 	case finished:
@@ -104,7 +109,7 @@ func (a *actor) complete(d *draft, t state.Turn, out outcome) {
 // fail drafts a bad end, told to the world. The code is for the record.
 func (a *actor) fail(d *draft, t state.Turn, reason, code string) {
 	row := d.turn(t)
-	row.Status, row.EndedAt = state.TurnFailed, a.e.now()
+	row.Status, row.EndedAt, row.Sending = state.TurnFailed, a.e.now(), nil
 	row.Reason = clip(a.e.redact(reason), maxReasonText)
 	if err := d.owe(*row, Report{Moment: MomentFailed, Reason: row.Reason}); err != nil {
 		a.e.logger.Error("a failed turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)

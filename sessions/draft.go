@@ -108,8 +108,9 @@ func (d *draft) commit() error {
 	}
 	for _, t := range d.turns {
 		t.Version++
-		a.place(*t)
-		a.noteTurn(*t)
+		if a.place(*t) {
+			a.noteTurn(*t)
+		}
 	}
 	a.silence()
 	a.record(id, d.change.Lifecycle, !d.leavesOpen())
@@ -123,11 +124,13 @@ func (d *draft) leavesOpen() bool {
 		slices.ContainsFunc(d.turns, func(t *state.Turn) bool { return !t.Status.Ended() })
 }
 
-// place puts a turn's new row where the actor keeps it.
-func (a *actor) place(t state.Turn) {
+// place puts a turn's new row where the actor keeps it. It reports whether the
+// turn has come to another state.
+func (a *actor) place(t state.Turn) bool {
 	if a.running != nil && a.running.row.ID == t.ID {
+		moved := a.running.row.Status != t.Status
 		a.running.row = t
-		return
+		return moved
 	}
 	i := slices.IndexFunc(a.queued, func(q *queuedTurn) bool { return q.row.ID == t.ID })
 	switch {
@@ -139,6 +142,7 @@ func (a *actor) place(t state.Turn) {
 	default:
 		a.queued = slices.Delete(a.queued, i, i+1)
 	}
+	return true
 }
 
 // noteTurn logs a step in the life of a turn. That it was queued for the first

@@ -154,7 +154,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	// Decisions outlive ctx for a bounded time, so that a stop is recorded too.
 	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelWork(errStopped)
-	e.actors.ctx = work
+	e.actors.begin(work)
 
 	e.running.Store(true)
 	defer e.running.Store(false)

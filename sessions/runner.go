@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // Runner runs agents. The engine asks for one run of a session at a time.
@@ -29,4 +30,12 @@ type RunRequest struct {
 	// Force allows to expire a run of this agent that stands in the way: the
 	// engine knows of none that is alive, so a dead process left it.
 	Force bool
+	// Sent is the intention to send a run that an earlier attempt of this turn
+	// left without its end. Nil means that there is nothing to look for.
+	Sent *state.Sending
+	// SentHere is set when this process left it, and not one that is dead.
+	SentHere bool
+	// Note stores an intention before a run is sent, and its name afterwards.
+	// When it fails, nothing may be sent. Nil stores nothing.
+	Note func(ctx context.Context, s state.Sending) error
 }

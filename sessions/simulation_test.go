@@ -156,7 +156,9 @@ type subject struct {
 }
 
 type simulation struct {
-	t        *testing.T
+	t *testing.T
+	// bridge runs the agents instead of runner, if there is one.
+	bridge   *liveBridge
 	rng      *rand.Rand
 	dir      string
 	store    *mortalStore
@@ -169,10 +171,26 @@ type simulation struct {
 	subjects []*subject
 }
 
-func simulate(t *testing.T, dir string, seed uint64) {
+// TestSimulationOfSends does the same with agents behind a bridge, which dies
+// with the process or outlives it and loses answers. However that goes, each
+// turn has at most one run that came to its end.
+func TestSimulationOfSends(t *testing.T) {
+	dir := t.TempDir()
+	for seed := range *seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				simulateWith(t, dir, uint64(seed), newLiveBridge(seed%2 == 0, time.Second))
+			})
+		})
+	}
+}
+
+func simulate(t *testing.T, dir string, seed uint64) { simulateWith(t, dir, seed, nil) }
+
+func simulateWith(t *testing.T, dir string, seed uint64, b *liveBridge) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := &simulation{
-		t: t, rng: rng, dir: dir, log: newLossyLog(), world: newWorld(), runner: &scriptedRunner{},
+		t: t, rng: rng, dir: dir, log: newLossyLog(), world: newWorld(), runner: &scriptedRunner{}, bridge: b,
 		store: &mortalStore{Store: memstore.New(memstore.Options{})}, broken: map[string]bool{},
 	}
 	var mu sync.Mutex
@@ -187,6 +205,19 @@ func simulate(t *testing.T, dir string, seed uint64) {
 		return rng.IntN(n)
 	}
 	s.misbehave(chance, pick)
+	if b != nil {
+		b.takes = func() time.Duration { return time.Duration(pick(10_000)) * time.Millisecond }
+		b.deaf = func() bool { return s.store.isDead() }
+		b.lose = func() string {
+			switch {
+			case chance(5):
+				return "before"
+			case chance(5):
+				return "after"
+			}
+			return ""
+		}
+	}
 
 	todo := s.script()
 	for len(todo) > 0 {
@@ -312,10 +343,14 @@ func (s *simulation) life(todo []simulated, pick func(int) int) []simulated {
 
 // startEngine returns what ends the process and opens the store anew.
 func (s *simulation) startEngine() (end func()) {
-	e, err := New(Options{
+	o := Options{
 		Store: s.store, Log: s.log, Channels: []Channel{s.world}, Runner: s.runner, Dir: s.dir,
 		MaxRunningTurns: 2, Rand: func() float64 { return 0.5 },
-	})
+	}
+	if s.bridge != nil {
+		s.bridge.behind(&o)
+	}
+	e, err := New(o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -329,6 +364,9 @@ func (s *simulation) startEngine() (end func()) {
 		}
 		if s.store.isDead() {
 			s.log.crash(s.rng)
+			if s.bridge != nil && !s.bridge.outlives {
+				s.bridge.dies()
+			}
 		}
 		s.store = &mortalStore{Store: s.store.Reopen(), left: -1}
 	}
@@ -405,6 +443,31 @@ func (s *simulation) checkSubject(ctx context.Context, sub *subject) {
 		s.t.Errorf("the newest revision of %s was never reviewed: %v", sub.key, turns)
 	}
 	s.checkRecord(sess, turns)
+	if s.bridge != nil {
+		s.checkRuns(turns)
+	}
+}
+
+// checkRuns compares the runs at the bridge with the turns.
+func (s *simulation) checkRuns(turns []state.Turn) {
+	of := map[string]int{}
+	for _, t := range turns {
+		of[t.Message]++
+		if t.Sending != nil {
+			s.t.Errorf("turn %s is %s and still looks for a run after %q", t.ID, t.Status, t.Sending.After)
+		}
+	}
+	for prompt, n := range of {
+		finished := 0
+		for _, status := range s.bridge.ofTurn(prompt) {
+			if status == bridge.RunFinished {
+				finished++
+			}
+		}
+		if finished > n {
+			s.t.Errorf("%d turns about %s have %d finished runs: %v", n, prompt, finished, s.bridge.ofTurn(prompt))
+		}
+	}
 }
 
 // checkRecord compares the record that people read with the decisions.

@@ -93,12 +93,17 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 
 // launch starts the goroutine of a turn that is running in the ledger.
 func (a *actor) launch(t state.Turn) {
-	ctx, cancel := context.WithCancelCause(a.e.actors.ctx)
+	ctx, cancel := context.WithCancelCause(a.e.actors.turns)
 	rec := newRecorder(a.e, a.id, t.ID)
 	a.running = &runningTurn{row: t, cancel: cancel, recorder: rec}
-	view, agent, channel := a.view(t), a.sess.AgentID, a.sess.Channel
+	view, channel := a.view(t), a.sess.Channel
+	request := RunRequest{
+		SessionID: a.id, TurnID: t.ID, AgentID: a.sess.AgentID, Force: true, Sent: t.Sending,
+		SentHere: t.Sending != nil && t.Sending.Epoch == a.e.store.Epoch(),
+		Note:     func(ctx context.Context, s state.Sending) error { return a.e.noteSending(ctx, t, s) },
+	}
 	go func() {
-		out := a.e.runTurn(ctx, channel, view, agent, rec)
+		out := a.e.runTurn(ctx, channel, view, request, rec)
 		cancel(nil)
 		a.e.actors.post(a.id, func(a *actor) { a.finish(out) })
 	}()
@@ -106,7 +111,7 @@ func (a *actor) launch(t state.Turn) {
 
 // runTurn prepares the evidence and runs the agent. It is the only part of a
 // turn that takes long.
-func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID string, rec *recorder) (out outcome) {
+func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request RunRequest, rec *recorder) (out outcome) {
 	started := e.now()
 	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTurnTimeout)
 	defer cancel()
@@ -138,10 +143,7 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, agentID st
 	note := e.redact(brief.Note)
 	rec.stepCompleted(stepEvidence, note, e.now().Sub(started))
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
-	request := RunRequest{
-		SessionID: t.SessionID, TurnID: t.ID, AgentID: agentID, Dir: dir,
-		Prompt: e.redact(brief.Prompt), Model: e.model(), Force: true,
-	}
+	request.Dir, request.Prompt, request.Model = dir, e.redact(brief.Prompt), e.model()
 	out.err = guard("Runner", e.redact, func() (err error) {
 		out.result, err = e.runner.Run(ctx, request, rec.observe)
 		return err
@@ -206,12 +208,5 @@ func (a *actor) silence() {
 	if a.running != nil && a.running.row.Status.Ended() {
 		a.running.recorder.close()
 		a.running.cancel(errInterrupted)
-	}
-}
-
-// handOver asks the running turn to end because the service stops.
-func (a *actor) handOver() {
-	if a.running != nil {
-		a.running.cancel(errHandOver)
 	}
 }

@@ -96,12 +96,26 @@ type Turn struct {
 	WaitsFor string `json:"waitsFor,omitempty"`
 	// RunID is the run at the bridge, once known.
 	RunID string `json:"runId,omitempty"`
+	// Sending is set before a run is sent and removed when the end of that run is
+	// known: with it, whoever goes on looks for the run before it sends another.
+	Sending *Sending `json:"sending,omitempty"`
 	// Reason says why the turn failed or was interrupted, for a person.
 	Reason    string    `json:"reason,omitempty"`
 	Usage     Usage     `json:"usage,omitzero"`
 	QueuedAt  time.Time `json:"queuedAt,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
+}
+
+// Sending is the intention to send a run.
+type Sending struct {
+	// After is the newest run that the agent had before; empty when it had none.
+	After string `json:"after,omitempty"`
+	// RunID is the run that was sent, once it had a name.
+	RunID string `json:"runId,omitempty"`
+	// Epoch is the store's epoch in which that was intended: a bridge that ends
+	// with its host can have the run live in the same one only.
+	Epoch uint64 `json:"epoch,omitempty"`
 }
 
 // Usage counts the tokens of a turn.
