@@ -68,6 +68,10 @@ fuzz: ## Fuzz every target for FUZZTIME (default 10s) each
 contract: ## Hold the simulated GitHub to GitHub's own description of its API (needs npm)
 	@GO="$(GO)" scripts/contract
 
+.PHONY: conformance
+conformance: ## Run the checklist of the bridge contract, also against CURSOR_SDK_BRIDGE_BIN if set
+	@$(GO) test -count=1 -v ./bridge/conformance
+
 .PHONY: bench
 bench: ## Run the benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// toolsAfterCancel is how long a bridge may take to answer a cancellation before
+// the tools that it may be waiting for are ended.
+const toolsAfterCancel = time.Second
+
 // Cancel asks the run to stop, and the tools of this program that it has called.
 // It still ends by itself, soon, with status cancelled: wait for it. One that the
 // bridge does not end within half a minute, or not before its own end, counts as
@@ -15,8 +19,12 @@ func (r *Run) Cancel(ctx context.Context) error {
 		return nil
 	default:
 	}
-	r.endTools() // first: a bridge may wait for them before it answers
+	// The bridge hears of it first: a tool that ended before would answer a model
+	// that goes on. But a bridge may wait for its tools before it answers.
+	waiting := time.AfterFunc(toolsAfterCancel, r.endTools)
 	err := r.calls.cancelRun(ctx, r.agentID, r.id)
+	waiting.Stop()
+	r.endTools()
 	select {
 	case <-r.done: // it has ended meanwhile, and the bridge may have said so
 		return nil
