@@ -1,8 +1,11 @@
 package local
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -72,4 +75,61 @@ func TestOffersAreChecked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a caller offers and the model does not use must not vanish in silence.
+func TestWhatAModelDoesNotUseIsSaidInTheLog(t *testing.T) {
+	t.Parallel()
+	offers := func(o *sdkv1.AgentOptions) {
+		o.McpServers = map[string]*sdkv1.McpServerConfig{"secret-name": {Config: &sdkv1.McpServerConfig_Http{
+			Http: &sdkv1.HttpMcpServerConfig{Url: "https://e.example", Headers: map[string]string{"Authorization": "hush"}},
+		}}}
+		o.Local.CustomTools = map[string]*sdkv1.CustomToolDefinition{"x": {}}
+		o.Agents = map[string]*sdkv1.AgentDefinition{"helper": {Description: "helps"}}
+	}
+	tests := []struct {
+		name string
+		can  abilities
+		want []string
+	}{
+		{"a model that uses none", abilities{}, []string{`what="MCP servers"`, `what="custom tools"`, `what=subagents`}},
+		{"a model that uses both", abilities{CustomTools: true, Subagents: true}, []string{`what="MCP servers"`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log lockedBuffer
+			eng := answering()
+			eng.can = tt.can
+			b := startBridge(t, t.TempDir(), eng, func(o *serverOptions) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			agent := b.createAgent(offers)
+			text := log.String()
+			if n := strings.Count(text, "does not use"); n != len(tt.want) || strings.Contains(text, "hush") || strings.Count(text, agent) != n {
+				t.Errorf("the log is\n%s", text)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s is not in\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// lockedBuffer may be written to while it is read.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
