@@ -47,7 +47,10 @@ func TestTheWalkThroughWorksAsItStands(t *testing.T) {
 		`{"message":"pong"}`, `"protocolVersion":"sdk.v1"`, `{"code":"unauthenticated","message":"Unauthorized"}`,
 		`{"code":"unauthenticated","message":"an API key is required`, `"id":"liaison-reviewer"`,
 		`"type":"status"`, `"type":"system"`, `"type":"thinking"`, `"type":"tool_call"`, `"type":"assistant"`, `"type":"usage"`,
-		`"result":{`, `"done":{`, `"status":"RUN_LIFECYCLE_STATUS_FINISHED"`,
+		`"result":{`, `"done":{`,
+		`"agentId":"echo"`, `"type":"thinking-delta"`, `"type":"thinkingMessage"`, `"type":"text-delta"`, `"type":"turn-ended"`,
+		`"type":"assistantMessage"`, `"done":{`, `"messages":[`, `"text":"hello there"`, `"totalTokens":"7"`,
+		`"status":"RUN_LIFECYCLE_STATUS_FINISHED"`,
 	} {
 		at := strings.Index(string(out[last:]), want)
 		if at < 0 {
