@@ -110,3 +110,8 @@ func (c *Client) Conversation(ctx context.Context, runID string) (json.RawMessag
 	}
 	return conversation, nil
 }
+
+// Conversation is [Client.Conversation] of this run.
+func (r *Run) Conversation(ctx context.Context) (json.RawMessage, error) {
+	return r.client.Conversation(ctx, r.id)
+}

@@ -28,13 +28,14 @@
 // DisallowedTools. After a crash of the bridge this package resumes its agents by
 // itself, with the options that they were made with.
 //
-// Custom tools are Go functions: see [Tool].
+// Custom tools are Go functions that the agent may call: see [NewTool].
 //
 // # Runs
 //
 // [Agent.Send] starts a [Run] and returns. The run's stream is read whether or not
-// anybody looks at it, so it can be watched ([Run.Events]), or just waited for
-// ([Run.Wait], [Run.Text]), or both, in any order. Leaving the loop, or the end of
+// anybody looks at it, so it can be watched ([Run.Events], [Run.TextStream]), or
+// just waited for ([Run.Wait], [Run.Text]), or both, in any order. A stream that
+// breaks is continued, without an event lost or told twice. Leaving the loop, or the end of
 // a context, never cancels a run; [Run.Cancel] does. An agent has one run at a
 // time.
 //

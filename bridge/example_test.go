@@ -96,6 +96,61 @@ func ExampleRun_Events() {
 	// finished 12 3
 }
 
+// The answer alone, as it is written.
+func ExampleRun_TextStream() {
+	ctx := context.Background()
+	client, err := bridge.New(bridge.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = client.Close(ctx) }()
+	agent, err := client.Agents().Create(ctx, bridge.AgentOptions{Model: "liaison-echo"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	run, err := agent.Send(ctx, bridge.Message{Text: "say One.\nthink Three comes after two.\nsay Two."}, bridge.SendOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for text, err := range run.TextStream(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(text)
+	}
+	// Output:
+	// One.
+	// Two.
+}
+
+// An agent may call functions of this program.
+func ExampleNewTool() {
+	type city struct {
+		Name string `json:"name" jsonschema:"the city, in English"`
+	}
+	type weather struct {
+		Sky     string `json:"sky"`
+		Celsius int    `json:"celsius"`
+	}
+	tool, err := bridge.NewTool("weather", "Tells the weather in a city.", func(_ context.Context, in city) (weather, error) {
+		if in.Name != "Oslo" {
+			return weather{}, fmt.Errorf("nothing is known of %s", in.Name)
+		}
+		return weather{Sky: "clear", Celsius: 7}, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := bridge.Prompt(context.Background(), `call weather {"name": "Oslo"}`, bridge.PromptOptions{
+		Agent: bridge.AgentOptions{Model: "liaison-echo", CustomTools: []bridge.Tool{tool}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Text)
+	// Output: {"celsius":7,"sky":"clear"}
+}
+
 // A run that fails is not a failed call: its result says why.
 func ExampleRunFailedError() {
 	_, err := bridge.Prompt(context.Background(), "fail The quota is used up.", bridge.PromptOptions{

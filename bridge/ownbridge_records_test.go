@@ -38,6 +38,9 @@ func TestRecordsOfOurOwnBridge(t *testing.T) {
 	if err != nil || !strings.Contains(string(conversation), "Two images, I see.") {
 		t.Errorf("conversation = %s, %v", conversation, err)
 	}
+	if same, err := run.Conversation(ctx); err != nil || string(same) != string(conversation) {
+		t.Errorf("the run's own conversation = %s, %v", same, err)
+	}
 	messages, err := collect(a.Messages(ctx, ListMessagesOptions{PageSize: 1}), -1)
 	if err != nil || len(messages) < 2 || messages[0].Type != "user" || messages[0].AgentID != a.ID() || !json.Valid(messages[1].Message) {
 		t.Errorf("messages = %+v, %v", messages, err)
