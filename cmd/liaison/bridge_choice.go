@@ -20,7 +20,8 @@ type bridgeChoice struct {
 	Version string `json:"version,omitempty"`
 	SHA256  string `json:"sha256,omitempty"`
 	options bridge.Options
-	// store is the folder that the vendor's bridge keeps agents and runs in.
+	// store is the folder that the vendor's bridge keeps agents and runs in. Our
+	// own bridge has none: it keeps them in the service's store.
 	store string
 }
 

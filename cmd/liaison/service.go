@@ -80,6 +80,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	choice.options.Logger = log
 	choice.options.Redact = secrets.String
 	choice.options.MaxConcurrentRuns = cfg.MaxRunningTurns
+	if choice.store == "" {
+		choice.options.Store = sessions.NewAgentStore(s.store)
+	}
 	if s.bridge, err = bridge.New(choice.options); err != nil {
 		return nil, err
 	}
