@@ -91,7 +91,7 @@ func call[Req, Res any](ctx context.Context, c *connection, op string, method un
 func (c *connection) failure(ctx context.Context, op string, err error) error {
 	explained := c.explain(op, err)
 	var e *Error
-	if answered := errors.As(explained, &e) && e.answered; !answered {
+	if answered := errors.As(explained, &e) && (e.answered || e == errNoResult); !answered {
 		c.awaitExit(ctx, err)
 	}
 	if cause := context.Cause(c.ctx); cause != nil {

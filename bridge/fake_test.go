@@ -180,6 +180,11 @@ func (f *fakeBridge) handler() http.Handler {
 	mux.Handle(sdkv1connect.NewSdkAgentServiceHandler(f))
 	mux.Handle(sdkv1connect.NewSdkCursorServiceHandler(f))
 	mux.Handle(sdkv1connect.NewSdkBridgeControlServiceHandler(f))
+	return guarded(mux)
+}
+
+// guarded lets only callers in who know the token.
+func guarded(mux http.Handler) http.Handler {
 	refusal := connect.NewErrorWriter()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+fakeToken {

@@ -120,7 +120,7 @@ const lookups = 3
 func (r *Run) find(began time.Time, lost, err error) error {
 	f := r.follows
 	var e *Error
-	if f.ctx.Err() != nil || !errors.As(err, &e) || refused(lost, e) {
+	if f.ctx.Err() != nil || !errors.As(err, &e) || !f.opened && refused(lost, e) {
 		return err
 	}
 	times := lookups

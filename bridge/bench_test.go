@@ -1,0 +1,156 @@
+package bridge
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+	"github.com/liaison-bot/liaison/gen/sdk/v1/sdkv1connect"
+)
+
+// benchEvents is how many messages the measured stream has.
+const benchEvents = 5000
+
+// BenchmarkStream reads the same stream over loopback with the generated client,
+// which counts the messages, and through this package, whose events are counted.
+// The server only writes bytes that were made before, so that the reader is what
+// is measured. Compare the ns/event of the two.
+func BenchmarkStream(b *testing.B) {
+	server := httptest.NewServer(benchBridge(b, benchStream(b)))
+	defer server.Close()
+	ctx := context.Background()
+
+	b.Run("bare", func(b *testing.B) {
+		o := &Options{}
+		conn := newConnection(server.URL, fakeToken, noMask, o)
+		defer conn.close(ctx, 0)
+		measure(b, func() int {
+			stream, err := conn.agents.Send(ctx, connect.NewRequest(&sdkv1.SendRequest{AgentId: "a"}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for stream.Receive() {
+				if stream.Msg().GetSdkMessage() != nil {
+					n++
+				}
+			}
+			if err := stream.Err(); err != nil {
+				b.Fatal(err)
+			}
+			return n
+		})
+	})
+	b.Run("adapter", func(b *testing.B) {
+		client, err := New(Options{URL: server.URL, Token: fakeToken, APIKey: "k"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = client.Close(ctx) }()
+		agent, err := client.Agents().Create(ctx, AgentOptions{Model: "m", Local: &LocalOptions{Dir: b.TempDir()}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		measure(b, func() int {
+			run, err := agent.Send(ctx, Message{Text: "go"}, SendOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for _, err := range run.Events(ctx) {
+				if err != nil {
+					b.Fatal(err)
+				}
+				n++
+			}
+			return n
+		})
+	})
+}
+
+func measure(b *testing.B, read func() int) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for b.Loop() {
+		if n := read(); n != benchEvents {
+			b.Fatalf("%d events, want %d", n, benchEvents)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	events := float64(benchEvents) * float64(b.N)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
+	b.ReportMetric(events/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/events, "allocs/event")
+}
+
+// benchStream is a busy run on the wire: mostly fragments of text and of thought,
+// some tools with arguments and results.
+func benchStream(b *testing.B) []byte {
+	var wire []byte
+	add := func(m *sdkv1.RunStreamMessage) {
+		data, err := proto.Marshal(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		wire = appendEnvelope(wire, 0, data)
+	}
+	for i := range benchEvents {
+		body := map[string]any{"agent_id": "agent-0123456789", "run_id": "run-0123456789"}
+		kind := "assistant"
+		switch i % 10 {
+		case 0:
+			kind = "tool_call"
+			body["call_id"], body["name"], body["status"] = "call-"+strconv.Itoa(i), "read", "running"
+			body["args"] = map[string]any{"path": "internal/app/server.go", "offset": 100, "limit": 200}
+		case 1:
+			kind = "tool_call"
+			body["call_id"], body["name"], body["status"] = "call-"+strconv.Itoa(i-1), "read", "completed"
+			body["result"] = map[string]any{"content": strings.Repeat("line of a file that was read\n", 20), "lines": 20}
+		case 2, 3, 4:
+			kind = "thinking"
+			body["text"] = "a thought about what " + strconv.Itoa(i) + " could mean"
+		default:
+			body["message"] = map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "text", "text": "part " + strconv.Itoa(i) + " of the answer, "},
+			}}
+		}
+		add(sdkEnvelope(b, kind, body, strconv.Itoa(i)))
+	}
+	add(resultEnvelope(finishedStatus, "the answer"))
+	add(doneEnvelope())
+	return appendEnvelope(wire, 2, []byte("{}"))
+}
+
+// appendEnvelope frames a message of a Connect stream.
+func appendEnvelope(wire []byte, flags byte, data []byte) []byte {
+	wire = append(wire, flags)
+	wire = binary.BigEndian.AppendUint32(wire, uint32(len(data)))
+	return append(wire, data...)
+}
+
+// benchBridge answers every Send with the same bytes.
+func benchBridge(b *testing.B, wire []byte) http.Handler {
+	f := &fakeBridge{cancelled: make(chan struct{}, 1), known: map[string]bool{}, answered: map[string]int{}}
+	rest := f.handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != sdkv1connect.SdkAgentServiceSendProcedure {
+			rest.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/connect+proto")
+		if _, err := w.Write(wire); err != nil {
+			b.Error(err)
+		}
+	})
+}
