@@ -1,0 +1,106 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/openai/openai-go/v3/option"
+)
+
+// Model is a model that the endpoint lists.
+type Model struct {
+	ID string
+	// Window is how many tokens its context holds; 0 when the endpoint does not say.
+	Window int64
+}
+
+// ErrNoList is returned by an endpoint that has no list of models.
+var ErrNoList = errors.New("the endpoint has no list of models")
+
+// windowFields are the names under which endpoints say how large a context is.
+var windowFields = []string{"context_length", "context_window", "max_context_length", "max_model_len"}
+
+// Models asks the endpoint for its models, in its own order, those first that
+// look as if they could chat. Without a list the error is [ErrNoList]; one is
+// not tried again.
+func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
+	page, err := e.list.List(ctx, option.WithMiddleware(bounded))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("list the models of %s: %w", e.where, ctx.Err())
+		}
+		f := e.transportFault(err)
+		switch f.status {
+		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+			return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
+		}
+		return nil, fmt.Errorf("list the models of %s: %w", e.where, f)
+	}
+	if page == nil {
+		return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
+	}
+	var chat, other []Model
+	seen := make(map[string]bool)
+	for _, m := range page.Data {
+		if !validModelID(m.ID) || seen[m.ID] || len(seen) == maxListed {
+			continue
+		}
+		seen[m.ID] = true
+		model := Model{ID: m.ID}
+		for _, name := range windowFields {
+			var n int64
+			if json.Unmarshal([]byte(m.JSON.ExtraFields[name].Raw()), &n) == nil && n > 0 {
+				model.Window = n
+				break
+			}
+		}
+		if looksLikeChat(m.ID) {
+			chat = append(chat, model)
+		} else {
+			other = append(other, model)
+		}
+	}
+	if len(seen) == 0 {
+		return nil, fmt.Errorf("list the models of %s: it is empty: %w", e.where, ErrNoList)
+	}
+	return append(chat, other...), nil
+}
+
+// bounded keeps a list from filling the memory.
+func bounded(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := next(req)
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxListBytes), res.Body}
+	}
+	return res, err
+}
+
+func validModelID(id string) bool {
+	return id != "" && len(id) <= maxModelID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
+}
+
+// notChat are parts of the names of models that do something else. Lists do not
+// tell them apart.
+var notChat = []string{
+	"embed", "whisper", "tts", "dall-e", "moderation", "transcribe", "rerank", "realtime", "image", "audio",
+	"sora", "babbage", "davinci", "speech", "-ocr", "stable-diffusion",
+}
+
+func looksLikeChat(id string) bool {
+	id = strings.ToLower(id)
+	for _, part := range notChat {
+		if strings.Contains(id, part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,53 @@
+package chat
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// longParagraph is the length at which text is passed on although its paragraph
+// has not ended.
+const longParagraph = 4 << 10
+
+// paragraphs gathers the few words that a stream brings at a time.
+type paragraphs struct {
+	buffer strings.Builder
+	give   func(string)
+}
+
+// add passes on the paragraphs that are whole.
+func (p *paragraphs) add(text string) {
+	p.buffer.WriteString(text)
+	// A paragraph that ends now ends in the new text or at the seam.
+	if !strings.Contains(text, "\n") && p.buffer.Len() < longParagraph {
+		return
+	}
+	s := p.buffer.String()
+	cut := strings.LastIndex(s, "\n\n")
+	switch {
+	case cut >= 0:
+		cut += 2
+	case len(s) < longParagraph:
+		return
+	default:
+		if cut = strings.LastIndex(s, "\n") + 1; cut == 0 {
+			for cut = len(s) - 1; cut > 0 && !utf8.RuneStart(s[cut]); cut-- {
+				continue
+			}
+		}
+	}
+	if cut == 0 {
+		return
+	}
+	p.give(s[:cut])
+	p.buffer.Reset()
+	p.buffer.WriteString(s[cut:])
+}
+
+// end passes on the rest.
+func (p *paragraphs) end() {
+	if p.buffer.Len() > 0 {
+		p.give(p.buffer.String())
+		p.buffer.Reset()
+	}
+}

@@ -1,0 +1,343 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Request is one message to an agent, and all that the agent has.
+type Request struct {
+	Model  string
+	System string
+	// History is what was said before.
+	History Conversation
+	Prompt  string
+	Images  []Image
+	Tools   []Tool
+	// Window is how many tokens the model's context holds; 0 when nobody knows.
+	Window int64
+	// Steps is how many requests the run may make; 60 when zero.
+	Steps int
+	// CallPrefix is what the ids of calls begin with.
+	CallPrefix string
+	// Keep is given the conversation whenever it has grown and when the run ends,
+	// however it ends: a valid one of at most about half a megabyte.
+	Keep func(Conversation)
+	// Watch is told what happens.
+	Watch Observer
+}
+
+// Observer is told what happens in a run, one call at a time. Its functions may be nil.
+type Observer struct {
+	// Text and Thought receive every fragment as it arrives.
+	Text, Thought func(fragment string)
+	// Said and Thoughts receive the same by paragraphs.
+	Said, Thoughts func(paragraph string)
+	// ThoughtFor follows the last of the thoughts before something else.
+	ThoughtFor func(time.Duration)
+	// Waiting is told why the next request has to wait, and how long.
+	Waiting func(reason string, d time.Duration)
+}
+
+// Answer is how a run ended.
+type Answer struct {
+	// Text is what the model said after its last call of a tool.
+	Text string
+	// Usage is that of all requests, those that failed too.
+	Usage Usage
+}
+
+// Run answers a message. Its error is an [*Error] or that of ctx; the usage is
+// valid with an error, too.
+func (e *Endpoint) Run(ctx context.Context, q Request) (Answer, error) {
+	q.Steps = cmp.Or(q.Steps, defaultSteps)
+	r := &run{e: e, q: q, messages: settled(q.History.Messages), perToken: 3}
+	r.said.give, r.thoughts.give = call(q.Watch.Said), call(q.Watch.Thoughts)
+	if q.History.Model != q.Model {
+		for i := range r.messages {
+			r.messages[i].Reasoning = ""
+			for j := range r.messages[i].Calls {
+				r.messages[i].Calls[j].Extra = nil
+			}
+		}
+	}
+	r.before = len(r.messages)
+	r.messages = append(r.messages, Message{Role: RoleUser, Text: q.Prompt, Images: q.Images})
+	text, err := r.loop(ctx)
+	r.keep()
+	return Answer{Text: text, Usage: r.usage}, err
+}
+
+// call is f, or nothing.
+func call(f func(string)) func(string) {
+	if f == nil {
+		return func(string) {}
+	}
+	return f
+}
+
+// run is one run under way.
+type run struct {
+	e        *Endpoint
+	q        Request
+	messages []Message
+	// before is how many messages there were before this run.
+	before int
+	usage  Usage
+	called int
+	// perToken is how many bytes a token has in this conversation, as far as is known.
+	perToken float64
+
+	said, thoughts paragraphs
+	thinkingSince  time.Time
+}
+
+const (
+	continueCut   = "Your message was cut off. Go on exactly where it stopped, without repeating anything."
+	answerNow     = "\n\n(This was your last tool call in this run. Give your final answer now, with what you know.)"
+	noteOutputEnd = "\n\n*(The answer ends here because the model reached its output limit.)*"
+)
+
+// loop asks and calls tools until there is an answer.
+func (r *run) loop(ctx context.Context) (string, error) {
+	var answer string
+	malformed, empty, continued := 0, 0, 0
+	for step := 1; ; step++ {
+		last := step >= r.q.Steps
+		rep, err := r.ask(ctx, last)
+		if err != nil {
+			return "", err
+		}
+		text := rep.text.String()
+		calls := prepare(rep.calls.list(), r.q.Tools, rep.finish == finishLength)
+		if len(calls) > 0 && last {
+			return "", &Error{Code: CodeStepLimit, Reason: fmt.Sprintf("the model has used all %d steps of a run without an answer; ask for less at once", r.q.Steps)}
+		}
+		if len(calls) > 0 {
+			answer = "" // what came before was said on the way
+			r.append(rep, calls)
+			results := r.callTools(ctx, calls)
+			r.messages = append(r.messages, results...)
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			if step+1 >= r.q.Steps {
+				r.messages[len(r.messages)-1].Text += answerNow
+			}
+			r.keep()
+			if malformed++; anyRun(calls) {
+				malformed = 0
+			}
+			if malformed >= maxMalformed {
+				return "", &Error{Code: CodeMalformedCalls, Reason: fmt.Sprintf("the model made malformed tool calls in %d steps in a row, the last one: %s; "+
+					"use a model that is trained for tool calls", malformed, r.e.mask(results[len(results)-1].Text))}
+			}
+			continue
+		}
+		if rep.finish == finishFilter {
+			return "", &Error{Code: CodeContentFilter, Reason: fmt.Sprintf("the content filter of the model endpoint %s stopped the answer", r.e.where)}
+		}
+		if text == "" && rep.finish == finishLength {
+			return "", &Error{Code: CodeOutputLimit, Reason: "the model reached its output limit before it said anything; use a model with a larger one, or one that thinks less"}
+		}
+		if strings.TrimSpace(text) == "" && answer == "" {
+			if empty++; empty > maxEmpty || last {
+				return "", &Error{Code: CodeEmptyAnswer, Reason: fmt.Sprintf("the model gave an empty answer %d times", empty)}
+			}
+			continue
+		}
+		answer += text
+		r.append(rep, nil)
+		if rep.finish != finishLength {
+			return answer, nil
+		}
+		if continued++; continued > maxContinued || last {
+			r.say(noteOutputEnd)
+			r.said.end()
+			return answer + noteOutputEnd, nil
+		}
+		r.messages = append(r.messages, Message{Role: RoleUser, Text: continueCut})
+	}
+}
+
+// The reasons for which a model stops that need something to be done.
+const (
+	finishLength = "length"
+	finishFilter = "content_filter"
+)
+
+// append adds what the model said to the conversation.
+func (r *run) append(rep *reply, calls []pending) {
+	m := Message{Role: RoleAssistant, Text: rep.text.String()}
+	if rep.echoed {
+		m.Reasoning = rep.reasoning.String()
+	}
+	for _, p := range calls {
+		m.Calls = append(m.Calls, p.call)
+	}
+	if m.Text != "" || len(m.Calls) > 0 {
+		r.messages = append(r.messages, m)
+	}
+}
+
+// keep passes on the conversation as it can be continued. A run that came to
+// nothing leaves no trace, so that asking again does not ask twice.
+func (r *run) keep() {
+	if r.q.Keep == nil {
+		return
+	}
+	messages := r.messages
+	if len(messages) == r.before+1 {
+		messages = messages[:r.before]
+	}
+	messages = settled(messages)
+	for i := range messages {
+		if len(messages[i].Images) > 0 {
+			messages[i].Images = nil
+			messages[i].Text = strings.TrimPrefix(messages[i].Text+"\n"+noteNoImage, "\n")
+		}
+	}
+	messages, _ = compact(messages, maxMemoryBytes)
+	r.q.Keep(Conversation{Model: r.q.Model, Messages: messages})
+}
+
+// ask makes one request until it has an answer, or until that is of no use.
+func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
+	var said string // before the stream broke off
+	tries, compacted := 0, 0
+	for {
+		r.fit()
+		messages := r.messages
+		if said != "" {
+			messages = append(messages[:len(messages):len(messages)],
+				Message{Role: RoleAssistant, Text: said}, Message{Role: RoleUser, Text: continueCut})
+		}
+		usage := !r.e.plain.Load()
+		rep, err := r.e.complete(ctx, params(r.q.Model, r.q.System, messages, r.q.Tools, noTools, usage), sink{text: r.say, thought: r.think})
+		r.endParagraphs()
+		r.usage = r.usage.Add(rep.usage)
+		if err == nil {
+			r.learn(messages, rep.usage)
+			if said != "" {
+				rest := rep.text.String()
+				rep.text.Reset()
+				rep.text.WriteString(said + rest)
+			}
+			return rep, nil
+		}
+		said += rep.text.String()
+		if ctx.Err() != nil {
+			return nil, r.giveUp(said, ctx.Err())
+		}
+		var f *fault
+		if !errors.As(err, &f) {
+			f = r.e.transportFault(err)
+		}
+		switch f.kind {
+		case faultFinal:
+			return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
+		case faultNoUsage:
+			if !usage {
+				return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
+			}
+			r.e.plain.Store(true)
+			continue
+		case faultTooLong:
+			if compacted++; compacted > maxCompactions || !r.shrink() {
+				return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
+			}
+			continue
+		}
+		tries++
+		wait, worthIt := r.e.wait(f, tries)
+		if tries >= maxTries || !worthIt {
+			return nil, r.giveUp(said, f.final(tries, r.e.now()))
+		}
+		r.e.logger.Warn("a request to the model endpoint is tried again", "reason", f.reason, "tries", tries, "wait", wait)
+		if r.q.Watch.Waiting != nil {
+			r.q.Watch.Waiting(f.reason, wait)
+		}
+		if err := r.e.sleep(ctx, wait); err != nil {
+			return nil, r.giveUp(said, err)
+		}
+	}
+}
+
+// giveUp ends the wait for an answer, of which the conversation keeps what was said.
+func (r *run) giveUp(said string, err error) error {
+	if said != "" {
+		r.messages = append(r.messages, Message{Role: RoleAssistant, Text: said})
+	}
+	return err
+}
+
+// fit makes the conversation fit the model's context as far as that is known.
+func (r *run) fit() {
+	budget := maxConversationBytes
+	if r.q.Window > 0 {
+		room := r.q.Window - min(r.q.Window/4, 16<<10) // for the answer
+		budget = min(budget, int(float64(room)*r.perToken)-r.fixed())
+	}
+	r.messages, _ = compact(r.messages, max(budget, 0))
+}
+
+// shrink makes the conversation clearly smaller, or reports that it cannot.
+func (r *run) shrink() bool {
+	smaller, ok := compact(r.messages, weight(r.messages)*6/10)
+	r.messages = smaller
+	return ok
+}
+
+// fixed is about how many bytes of a request are not its messages.
+func (r *run) fixed() int {
+	n := len(r.q.System)
+	for _, t := range r.q.Tools {
+		n += len(t.Name) + len(t.Description) + 400
+	}
+	return n
+}
+
+// learn corrects the guess of how long a token is.
+func (r *run) learn(messages []Message, u Usage) {
+	if u.Input > 100 {
+		r.perToken = min(max(float64(weight(messages)+r.fixed())/float64(u.Input), 1), 6)
+	}
+}
+
+func (r *run) say(text string) {
+	r.endThoughts()
+	if f := r.q.Watch.Text; f != nil {
+		f(text)
+	}
+	r.said.add(text)
+}
+
+func (r *run) think(text string) {
+	if r.thinkingSince.IsZero() {
+		r.thinkingSince = r.e.now()
+	}
+	if f := r.q.Watch.Thought; f != nil {
+		f(text)
+	}
+	r.thoughts.add(text)
+}
+
+func (r *run) endThoughts() {
+	if r.thinkingSince.IsZero() {
+		return
+	}
+	r.thoughts.end()
+	if f := r.q.Watch.ThoughtFor; f != nil {
+		f(r.e.now().Sub(r.thinkingSince))
+	}
+	r.thinkingSince = time.Time{}
+}
+
+func (r *run) endParagraphs() {
+	r.endThoughts()
+	r.said.end()
+}

@@ -1,0 +1,171 @@
+package chat
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge/local/chat/chattest"
+)
+
+func TestStreamsAsTheyCome(t *testing.T) {
+	t.Parallel()
+	text, finish := chattest.Text("Hel")+chattest.Text("lo."), chattest.Finish("stop")
+	for name, turn := range map[string]chattest.Turn{
+		"by the specification":     chattest.Stream(text, finish, chattest.Tokens(1, 1, 0), chattest.Done),
+		"comments as keepalives":   chattest.Stream(": OPENROUTER PROCESSING\n\n", text, ": \n\n", finish, chattest.Done),
+		"line ends of Windows":     chattest.Stream(strings.ReplaceAll(text+finish+chattest.Done, "\n", "\r\n")),
+		"no space after the colon": chattest.Stream(strings.ReplaceAll(text+finish+chattest.Done, "data: ", "data:")),
+		"no DONE":                  chattest.Stream(text, finish),
+		"no finish":                chattest.Stream(text, chattest.Done),
+		"fields of events":         chattest.Stream("event: message\nid: 7\nretry: 10\n", text, finish, chattest.Done),
+		"an error that is null":    chattest.Stream(strings.ReplaceAll(text+finish, `"object":`, `"error":null,"object":`), chattest.Done),
+		"an empty event":           chattest.Stream("data:\n\n", text, finish, chattest.Done),
+		"cut after the finish":     chattest.Cut(text + finish),
+		"one JSON answer": chattest.Raw("application/json; charset=utf-8",
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`),
+		"usage that counts up":     chattest.Stream(text, chattest.Tokens(1, 1, 0), finish, chattest.Tokens(1, 2, 0), chattest.Done),
+		"fields of the wrong type": chattest.Stream(strings.ReplaceAll(text+finish, `"created":1`, `"created":"now","service_tier":7,"usage":null`), chattest.Done),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, slept := connect(t, chattest.Start(t, turn))
+			answer, err := e.Run(testContext(t), ask("Go."))
+			if err != nil || answer.Text != "Hello." || len(slept.list) > 0 {
+				t.Errorf("got %q, %v after %d waits", answer.Text, err, len(slept.list))
+			}
+		})
+	}
+}
+
+func TestBytesOfOneCharacterMayComeApart(t *testing.T) {
+	t.Parallel()
+	want := "Grüße 🙂 ✓."
+	stream := chattest.Text(want) + chattest.Finish("stop") + chattest.Done
+	e, _ := connect(t, chattest.Start(t, func(w http.ResponseWriter, _ *http.Request, _ chattest.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range len(stream) {
+			_, _ = w.Write([]byte{stream[i]}) // the client may have gone
+			_ = http.NewResponseController(w).Flush()
+		}
+	}))
+	if answer, err := e.Run(testContext(t), ask("Go.")); err != nil || answer.Text != want {
+		t.Errorf("got %q, %v", answer.Text, err)
+	}
+}
+
+func TestALongStreamComesWhole(t *testing.T) {
+	t.Parallel()
+	const pieces = 10_000
+	line := strings.Repeat("x", 1023) + "\n"
+	e, _ := connect(t, chattest.Start(t, func(w http.ResponseWriter, r *http.Request, asked chattest.Request) {
+		chattest.Stream(strings.Repeat(chattest.Text(line), pieces), chattest.Finish("stop"), chattest.Done)(w, r, asked)
+	}))
+	var got record
+	answer, err := e.Run(testContext(t), got.watch(ask("Go.")))
+	if err != nil || len(answer.Text) != pieces*len(line) || strings.Join(got.said, "") != answer.Text {
+		t.Fatalf("got %d bytes, %v; want %d", len(answer.Text), err, pieces*len(line))
+	}
+	for i, p := range got.said {
+		if len(p) > 2*longParagraph {
+			t.Fatalf("paragraph %d has %d bytes", i, len(p))
+		}
+	}
+}
+
+func TestAnAnswerHasABound(t *testing.T) {
+	t.Parallel()
+	e, slept := connect(t, chattest.Start(t, chattest.Stream(strings.Repeat(chattest.Text(strings.Repeat("x", 1<<20)), maxTextBytes>>20+1))))
+	_, err := e.Run(testContext(t), ask("Go."))
+	wantError(t, err, CodeUpstream, "more than one answer may have")
+	if len(slept.list) > 0 {
+		t.Error("it was tried again")
+	}
+}
+
+func TestAStreamThatBreaksOffIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]chattest.Turn{
+		"before anything":           chattest.Cut(""),
+		"an end that is none":       chattest.Stream(chattest.Delta(map[string]any{"role": "assistant"})),
+		"in a call":                 chattest.Cut(chattest.Pieces(chattest.Piece(0, "x", "read", `{"path":`))),
+		"in an event":               chattest.Cut(chattest.Text("Hello")[:40]),
+		"an event that is not JSON": chattest.Stream("data: {oops\n\n"),
+		"a page instead":            chattest.Raw("text/html", "<html>busy</html>"),
+		"an overload in the stream": chattest.Stream("data: {\"error\":{\"message\":\"overloaded\",\"type\":\"server_error\"}}\n\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := chattest.Start(t, turn, chattest.Say("Hello."))
+			e, slept := connect(t, server)
+			var got record
+			answer, err := e.Run(testContext(t), got.watch(ask("Go.", echo("read"))))
+			if err != nil || answer.Text != "Hello." || got.text.String() != "Hello." || len(slept.list) != 1 || len(got.waiting) != 1 {
+				t.Errorf("got %q, %v after the waits %v, %q", answer.Text, err, slept.list, got.waiting)
+			}
+			if first, second := server.Asked()[0], server.Asked()[1]; string(first.Body) != string(second.Body) {
+				t.Errorf("the second request is another: %s", second.Body)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatBreaksOffIsContinued(t *testing.T) {
+	t.Parallel()
+	server := chattest.Start(t, chattest.Cut(chattest.Text("One, two")), chattest.Cut(chattest.Text(", three")), chattest.Say(", four."))
+	e, _ := connect(t, server)
+	var got record
+	answer, err := e.Run(testContext(t), got.watch(ask("Count.")))
+	if want := "One, two, three, four."; err != nil || answer.Text != want || got.text.String() != want || strings.Join(got.said, "") != want {
+		t.Errorf("got %q, shown as %q, %v; want %q", answer.Text, got.text.String(), err, want)
+	}
+	last := server.Asked()[2]
+	if said := last.Messages[2].Text(); said != "One, two, three" || !strings.Contains(last.Last().Text(), "cut off") {
+		t.Errorf("the last request is %s", last.Body)
+	}
+	// What is remembered is one answer.
+	if m := got.kept.Messages; len(m) != 2 || m[1].Text != answer.Text {
+		t.Errorf("it is remembered as %+v", m)
+	}
+}
+
+func TestSilenceEndsARequestNotARun(t *testing.T) {
+	t.Parallel()
+	server := chattest.Start(t, chattest.Hang("", nil), chattest.Hang(": still here\n\n", nil))
+	e, _ := connect(t, server, func(o *Options) { o.Idle = 200 * time.Millisecond })
+	// On a slow machine the third request may be silent for too long as well.
+	server.Decide(func(chattest.Request) chattest.Turn { return chattest.Say("Here.") })
+	answer, err := e.Run(testContext(t), ask("Go."))
+	if err != nil || !strings.Contains(answer.Text, "Here.") {
+		t.Errorf("got %q, %v", answer.Text, err)
+	}
+}
+
+func TestASilentEndAfterTheFinishIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	e, slept := connect(t, chattest.Start(t, chattest.Hang(chattest.Text("Hello.")+chattest.Finish("stop"), nil)),
+		func(o *Options) { o.Idle = 200 * time.Millisecond })
+	answer, err := e.Run(testContext(t), ask("Go."))
+	if err != nil || answer.Text != "Hello." {
+		t.Errorf("got %q, %v after %v", answer.Text, err, slept.list)
+	}
+}
+
+func TestTheCountOfTokensIsNotInsistedOn(t *testing.T) {
+	t.Parallel()
+	server := chattest.Start(t,
+		chattest.Refuse(422, "", `[{"type":"extra_forbidden","loc":["body","stream_options"]}]`),
+		chattest.Stream(chattest.Text("One."), chattest.Finish("stop"), chattest.Done),
+		chattest.Say("Two."))
+	e, slept := connect(t, server)
+	for _, want := range []string{"One.", "Two."} {
+		if answer, err := e.Run(testContext(t), ask("Go.")); err != nil || answer.Text != want {
+			t.Fatalf("got %q, %v", answer.Text, err)
+		}
+	}
+	asked := server.Asked()
+	if asked[0].StreamOptions == nil || asked[1].StreamOptions != nil || asked[2].StreamOptions != nil || len(slept.list) > 0 {
+		t.Errorf("the option was sent as %s, %s, %s", asked[0].StreamOptions, asked[1].StreamOptions, asked[2].StreamOptions)
+	}
+}
