@@ -26,6 +26,7 @@ func (s *agentService) CreateAgent(ctx context.Context, req *connect.Request[sdk
 		return nil, err
 	}
 	o := req.Msg.GetOptions()
+	s.server.refreshModels(ctx, wantedModels(o)...)
 	spec, err := s.server.checkOptions(o)
 	switch {
 	case err != nil:
@@ -80,6 +81,7 @@ func (r *registry) create(ctx context.Context, spec agentSpec) error {
 }
 
 func (s *agentService) ResumeAgent(ctx context.Context, req *connect.Request[sdkv1.ResumeAgentRequest]) (*connect.Response[sdkv1.ResumeAgentResponse], error) {
+	s.server.refreshModels(ctx, wantedModels(req.Msg.GetOptions())...)
 	spec, err := s.server.checkOptions(req.Msg.GetOptions())
 	if err != nil {
 		return nil, err

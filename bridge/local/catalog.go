@@ -27,10 +27,11 @@ func (c *catalogService) Me(_ context.Context, req *connect.Request[sdkv1.MeRequ
 	return connect.NewResponse(&sdkv1.MeResponse{User: &sdkv1.SdkUser{ApiKeyName: "local"}}), nil
 }
 
-func (c *catalogService) ListModels(_ context.Context, req *connect.Request[sdkv1.ListModelsRequest]) (*connect.Response[sdkv1.ListModelsResponse], error) {
+func (c *catalogService) ListModels(ctx context.Context, req *connect.Request[sdkv1.ListModelsRequest]) (*connect.Response[sdkv1.ListModelsResponse], error) {
 	if err := checkCatalogKey(req.Msg.GetOptions()); err != nil {
 		return nil, err
 	}
+	c.server.refreshModels(ctx)
 	out := &sdkv1.ListModelsResponse{}
 	for _, e := range c.server.engines {
 		for _, m := range e.Models() {

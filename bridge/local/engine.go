@@ -8,13 +8,15 @@ import (
 // engine is what answers a message: a model with its tools, or code that needs
 // none. The model id of an agent chooses it.
 type engine interface {
-	// Models are those that the engine answers for, the preferred one first.
+	// Models are those that the engine answers for, the preferred one first. It
+	// does not ask anybody; an engine that has to is a [lister].
 	Models() []model
 	// Tools are the built-in tools that it can use when nothing is taken away.
 	Tools() []string
 	// Run answers one message. It reports what it does through emit, which is
 	// safe to call until Run returns and must not be called after it. The
-	// returned text is the whole answer; its fragments were emitted as [said].
+	// returned text is the answer; its fragments were emitted as [said], after
+	// whatever a model said on the way to it.
 	// An error that a person shall read as the reason is a [*runFailure]; the
 	// answer's usage counts also then. Run returns soon after ctx is done.
 	Run(ctx context.Context, t task, emit func(event)) (answer, error)
@@ -36,6 +38,16 @@ func abilitiesOf(e engine) abilities {
 		return a.Abilities()
 	}
 	return abilities{}
+}
+
+// lister is an engine that answers for the models that somebody else lists.
+type lister interface {
+	// Refresh asks for the list when it is old, or when it lacks a model that is
+	// wanted, and returns within seconds, with an answer or without.
+	Refresh(ctx context.Context, wanted string)
+	// Accepts reports whether the engine answers for a model that is not among
+	// its Models, because nobody can say which there are.
+	Accepts(id string) bool
 }
 
 // model is one entry of ListModels.

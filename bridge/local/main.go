@@ -70,6 +70,14 @@ func serve(ctx context.Context, conf config, env func(string) string, stderr io.
 	defer func() { err = errors.Join(err, st.close()) }()
 
 	engines := []engine{reviewEngine{}}
+	endpoint, err := newChatEngine(env, logger)
+	if err != nil {
+		return err
+	}
+	if endpoint != nil {
+		defer endpoint.close()
+		engines = []engine{endpoint, reviewEngine{}}
+	}
 	if conf.testModel {
 		engines = append(engines, scriptEngine{}) // last: nobody's choice by default
 	}

@@ -106,10 +106,16 @@ type child struct {
 // spawn starts the executable and does the handshake.
 func spawn(t *testing.T, state string, args ...string) *child {
 	t.Helper()
+	return spawnWith(t, state, nil, args...)
+}
+
+// spawnWith starts it with more in its environment.
+func spawnWith(t *testing.T, state string, env []string, args ...string) *child {
+	t.Helper()
 	c := &child{stderr: &stderr{ready: make(chan ready, 1)}, exited: make(chan error, 1)}
 	tmp := t.TempDir()
 	c.cmd = exec.Command(bridgeExecutable(t), append([]string{"--state-root", state, "--workspace", tmp}, args...)...)
-	c.cmd.Env = []string{"TMPDIR=" + tmp, "TMP=" + tmp, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	c.cmd.Env = append([]string{"TMPDIR=" + tmp, "TMP=" + tmp, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	c.cmd.Stderr = c.stderr
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -156,11 +162,16 @@ func (c *child) wait(t *testing.T) error {
 // review creates an agent on evidence and reads its whole run.
 func (c *child) review(t *testing.T) (agentID string, messages []*sdkv1.RunStreamMessage) {
 	t.Helper()
+	return c.reviewWith(t, reviewerModel)
+}
+
+func (c *child) reviewWith(t *testing.T, modelID string) (agentID string, messages []*sdkv1.RunStreamMessage) {
+	t.Helper()
 	ctx := testContext(t)
 	dir := t.TempDir()
 	writeEvidence(t, dir)
 	created, err := c.agents().CreateAgent(ctx, connect.NewRequest(&sdkv1.CreateAgentRequest{Options: &sdkv1.AgentOptions{
-		ApiKey: "any", Model: &sdkv1.ModelSelection{Id: reviewerModel}, Local: &sdkv1.LocalAgentOptions{Cwd: []string{dir}},
+		ApiKey: "any", Model: &sdkv1.ModelSelection{Id: modelID}, Local: &sdkv1.LocalAgentOptions{Cwd: []string{dir}},
 	}}))
 	if err != nil {
 		t.Fatal(err)

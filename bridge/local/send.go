@@ -24,6 +24,7 @@ func (s *agentService) Send(ctx context.Context, req *connect.Request[sdkv1.Send
 	if err != nil {
 		return err
 	}
+	s.server.refreshModels(ctx, o.GetModel().GetId())
 	rec, live, err := s.server.registry.startRun(ctx, runRequest{
 		agentID: req.Msg.GetAgentId(), prompt: msg.GetText(), images: images,
 		force: o.GetLocal().GetForce(), mode: o.GetMode(), deltas: o.GetEnableDeltas(),

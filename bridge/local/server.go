@@ -11,6 +11,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 	"github.com/liaison-bot/liaison/gen/sdk/v1/sdkv1connect"
 )
 
@@ -131,7 +132,7 @@ func (s *server) stop(draining context.Context, front *http.Server) {
 	}
 }
 
-// engineFor finds the engine of a model.
+// engineFor finds the engine of a model. It asks nobody: see [server.refreshModels].
 func (s *server) engineFor(id string) (engine, bool) {
 	for _, e := range s.engines {
 		for _, m := range e.Models() {
@@ -140,7 +141,38 @@ func (s *server) engineFor(id string) (engine, bool) {
 			}
 		}
 	}
+	for _, e := range s.engines {
+		if l, ok := e.(lister); ok && l.Accepts(id) {
+			return e, true
+		}
+	}
 	return nil, false
+}
+
+// refreshModels brings the lists up to date of those engines that have to ask
+// for theirs, before a call that names models. No lock is held meanwhile.
+func (s *server) refreshModels(ctx context.Context, wanted ...string) {
+	for _, e := range s.engines {
+		l, ok := e.(lister)
+		if !ok {
+			continue
+		}
+		l.Refresh(ctx, "")
+		for _, id := range wanted {
+			if _, known := s.engineFor(id); id != "" && !known {
+				l.Refresh(ctx, id)
+			}
+		}
+	}
+}
+
+// wantedModels are the models that an agent's options name.
+func wantedModels(o *sdkv1.AgentOptions) []string {
+	wanted := []string{o.GetModel().GetId()}
+	for _, sub := range o.GetAgents() {
+		wanted = append(wanted, sub.GetModel().GetId())
+	}
+	return wanted
 }
 
 // faultInterceptor gives every error its detail with a request id of its own,

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -79,16 +81,31 @@ func FuzzStream(f *testing.F) {
 	f.Add("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"extra_content\":{},\"function\":{\"arguments\":{}}}],\"reasoning_content\":\"r\"}}]}\n\ndata: [DONE]\n\n")
 	f.Add("data: {\"error\":[]}\r\n\r\n: c\r\ndata")
 	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":[\"x\"],\"tool_calls\":{}},\"finish_reason\":3}],\"usage\":[]}\n\n")
+	tools := []Tool{echo("read"), echo("grep")}
 	f.Fuzz(func(t *testing.T, stream string) {
-		server := chattest.Start(t, chattest.Raw("text/event-stream", stream))
-		server.Decide(func(chattest.Request) chattest.Turn { return chattest.Say("Over.") })
-		e, _ := connect(t, server, func(o *Options) { o.Logger = nil })
-		var got record
-		q := got.watch(ask("Go.", echo("read"), echo("grep")))
-		_, err := e.Run(testContext(t), q)
-		q.History = got.kept
-		if _, again := e.Run(testContext(t), q); again != nil {
-			t.Errorf("after %v the conversation cannot go on: %v", err, again)
+		e, err := New(Options{APIKey: chattest.Key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run{e: e, q: Request{Model: "test-model"}, messages: []Message{{Role: RoleUser, Text: "Go."}}}
+		rep := new(reply)
+		res := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(stream))}
+		_ = e.receive(res, rep, sink{text: func(string) {}, thought: func(string) {}}) // what came before an error counts, too
+		calls := prepare(rep.calls.list(), tools, false)
+		r.append(rep, calls)
+		r.messages = append(r.messages, r.callTools(t.Context(), calls)...)
+		for _, messages := range [][]Message{r.messages, append(settled(r.messages), Message{Role: RoleUser, Text: "Go on."})} {
+			if messages[len(messages)-1].Role == RoleAssistant {
+				continue // that was an answer
+			}
+			body, err := json.Marshal(params("test-model", "Be brief.", messages, tools, false, true))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = append([]byte(`{"stream":true,`), body[1:]...)
+			if err := chattest.Check(body); err != nil {
+				t.Errorf("the next request is refused: %v\n%s", err, body)
+			}
 		}
 	})
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// Usage counts tokens. Input includes what was read from a cache.
+// Usage counts tokens. Input includes what was read from a cache, Output the reasoning.
 type Usage struct {
-	Input, Output, CacheRead int64
+	Input, Output, CacheRead, Reasoning int64
 }
 
 // Add is the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead}
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.Reasoning + v.Reasoning}
 }
 
 // reply is what one request brought, all of it or what came before a fault.
@@ -196,7 +196,10 @@ func (s *splitter) add(chunk openai.ChatCompletionChunk) error {
 	r := s.reply
 	if u := chunk.Usage; chunk.JSON.Usage.Valid() {
 		// Some count up with every piece, so that the last is the sum.
-		r.usage = Usage{Input: u.PromptTokens, Output: u.CompletionTokens, CacheRead: u.PromptTokensDetails.CachedTokens}
+		r.usage = Usage{
+			Input: u.PromptTokens, Output: u.CompletionTokens,
+			CacheRead: u.PromptTokensDetails.CachedTokens, Reasoning: u.CompletionTokensDetails.ReasoningTokens,
+		}
 	}
 	for _, c := range chunk.Choices {
 		if c.Index != 0 {

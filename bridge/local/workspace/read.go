@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // read shows lines of a file.
@@ -80,6 +81,25 @@ func (w *Workspace) read(ctx context.Context, args arguments) (string, error) {
 		out.note("the file has %d lines, so there is no line %d", number, offset)
 	}
 	return out.text.String(), nil
+}
+
+// Text is the beginning of a text file, for whoever sets up an agent; false when
+// there is none, or none that could be shown to a model.
+func (w *Workspace) Text(name string, limit int) (string, bool) {
+	p, err := w.locate(name)
+	if err != nil {
+		return "", false
+	}
+	f, _, err := p.open()
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)))
+	if err != nil || bytes.IndexByte(data, 0) >= 0 {
+		return "", false
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), true
 }
 
 // lineReader reads lines without holding more of one than is shown.

@@ -74,6 +74,12 @@ func (r Request) Offered() []string {
 
 var name = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
+// Check reports why a strict endpoint would refuse a request.
+func Check(body []byte) error {
+	_, err := parse(body)
+	return err
+}
+
 // parse reads a request as strictly as the strictest endpoint does.
 func parse(body []byte) (Request, error) {
 	r := Request{Body: body}
