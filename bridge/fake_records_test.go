@@ -202,5 +202,8 @@ func (f *fakeBridge) SetToolCallback(_ context.Context, r *connect.Request[sdkv1
 	if r.Msg.GetUrl() != "" && r.Msg.GetAuthToken() == "" {
 		return nil, fakeRefusal(connect.CodeInvalidArgument, sdkv1.SdkErrorCode_SDK_ERROR_CODE_VALIDATION_ERROR, "no token")
 	}
+	f.mu.Lock()
+	f.tools = fakeCallback{r.Msg.GetUrl(), r.Msg.GetAuthToken()}
+	f.mu.Unlock()
 	return reply[sdkv1.SetToolCallbackResponse](f, "SetToolCallback", r.Msg)
 }

@@ -72,6 +72,7 @@ type fakeStep struct {
 	Break     bool           `json:",omitempty"` // the connection breaks
 	Cancelled bool           `json:",omitempty"` // wait for CancelRun
 	Hang      bool           `json:",omitempty"` // wait for the caller to go
+	Call      *fakeCall      `json:",omitempty"` // call a tool, and report the answer as a tool_call
 }
 
 const fakeToken = "fake-bridge-token-0123456789"
@@ -88,6 +89,7 @@ type fakeBridge struct {
 	known    map[string]bool
 	runs     int
 	answered map[string]int // of script.Answers
+	tools    fakeCallback
 }
 
 // runFake is the main function of the fake bridge.
@@ -349,6 +351,8 @@ func (f *fakeBridge) step(ctx context.Context, s fakeStep, ids map[string]any, o
 		}
 	}
 	switch {
+	case s.Call != nil:
+		return f.step(ctx, f.callTool(agentID, *s.Call), ids, out)
 	case s.Message != nil:
 		for k, v := range ids {
 			s.Message[k] = v
