@@ -182,9 +182,14 @@ func (r *scriptRun) call(ctx context.Context, text string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	r.say(heard(answer, err))
+	return nil
+}
+
+// heard is what a model would read of a call.
+func heard(answer map[string]any, err error) string {
 	if err != nil {
-		r.say("error: " + err.Error())
-		return nil
+		return "error: " + err.Error()
 	}
 	told, images, failed := readAnswer(answer)
 	if failed {
@@ -193,8 +198,7 @@ func (r *scriptRun) call(ctx context.Context, text string) error {
 	for _, img := range images {
 		told = strings.TrimSpace(fmt.Sprintf("%s [%s, %d base64 characters]", told, img.MIMEType, len(img.Data)))
 	}
-	r.say(told)
-	return nil
+	return told
 }
 
 // show says what the run was given.
