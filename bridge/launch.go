@@ -150,6 +150,9 @@ func (o *Options) environment(tmp string) []string {
 		"HOME="+o.StateRoot, // older bridges keep their store below it, whatever --state-root says
 		"TMPDIR="+tmp,
 		"CURSOR_SDK_CLIENT_LANGUAGE=go",
+		// Liaison's own bridge then looks itself whether this program is still there:
+		// only Linux ends a child with its parent.
+		"LIAISON_BRIDGE_EXIT_WITH_PARENT=1",
 	)
 	if runtime.GOOS == "windows" {
 		env = append(env, "USERPROFILE="+o.StateRoot, "TMP="+tmp, "TEMP="+tmp)

@@ -13,6 +13,7 @@ import (
 const (
 	fakeVariable = "LIAISON_TEST_FAKE_BRIDGE"
 	hostVariable = "LIAISON_TEST_HOST"
+	busyVariable = "LIAISON_TEST_BUSY_HOST"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +22,9 @@ func TestMain(m *testing.M) {
 	}
 	if root := os.Getenv(hostVariable); root != "" {
 		runHost(root)
+	}
+	if root := os.Getenv(busyVariable); root != "" {
+		runBusyHost(root)
 	}
 	if isOwnBridge() {
 		os.Exit(runOwnBridge())

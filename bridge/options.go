@@ -14,7 +14,7 @@ type Options struct {
 	// Args come before the flags that this package adds ("bridge", "serve" for Liaison's own).
 	Args []string
 	// Env is the child's whole environment but for what the protocol needs
-	// (CURSOR_SDK_CLIENT_LANGUAGE, PATH, HOME, TMPDIR): an allow-list, never the host's own environment.
+	// (CURSOR_SDK_CLIENT_LANGUAGE, LIAISON_BRIDGE_EXIT_WITH_PARENT, PATH, HOME, TMPDIR): an allow-list, never the host's own environment.
 	// When it is nil and the bridge was found, it is what that bridge needs to reach
 	// its model: CURSOR_API_KEY for the one that CURSOR_SDK_BRIDGE_BIN names,
 	// OPENAI_BASE_URL and OPENAI_API_KEY for Liaison's own.

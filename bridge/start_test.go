@@ -184,7 +184,7 @@ func TestChildEnvironment(t *testing.T) {
 	}
 	want := map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": o.StateRoot, "TMPDIR": filepath.Join(o.StateRoot, tmpDirName),
-		"CURSOR_SDK_CLIENT_LANGUAGE": "go", "OPENAI_API_KEY": "sk-test",
+		"CURSOR_SDK_CLIENT_LANGUAGE": "go", "LIAISON_BRIDGE_EXIT_WITH_PARENT": "1", "OPENAI_API_KEY": "sk-test",
 	}
 	for k, v := range want {
 		if got[k] != v {
