@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,14 +27,18 @@ type recordBridge struct {
 	// pace is how long each message takes to come.
 	pace time.Duration
 	// each is how many messages a stream brings before it breaks; 0 means all.
-	each     int
-	status   sdkv1.RunLifecycleStatus // of GetRun
-	observed []string                 // the offsets that were asked for
-	refuse   error                    // of ObserveRun
+	each   int
+	refuse error       // of ObserveRun
+	ended  atomic.Bool // what GetRun says
+
+	mu       sync.Mutex
+	observed []string // the offsets that were asked for
 }
 
 func (b *recordBridge) ObserveRun(ctx context.Context, r *connect.Request[sdkv1.ObserveRunRequest], out *connect.ServerStream[sdkv1.RunStreamMessage]) error {
+	b.mu.Lock()
 	b.observed = append(b.observed, r.Msg.GetAfterOffset())
+	b.mu.Unlock()
 	if b.refuse != nil {
 		return b.refuse
 	}
@@ -51,12 +57,7 @@ func (b *recordBridge) ObserveRun(ctx context.Context, r *connect.Request[sdkv1.
 		if err := sleep(ctx, b.pace); err != nil {
 			return err
 		}
-		m := b.record[i]
-		if m.GetSdkMessage() != nil {
-			o := strconv.Itoa(i + 1)
-			m.Offset = &o
-		}
-		if err := out.Send(m); err != nil {
+		if err := out.Send(b.record[i]); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,11 @@ func (b *recordBridge) GetRun(_ context.Context, r *connect.Request[sdkv1.GetRun
 	if r.Msg.GetRunId() != "r" {
 		return nil, fakeRefusal(connect.CodeNotFound, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RUN_NOT_FOUND, "no such run")
 	}
-	return connect.NewResponse(&sdkv1.GetRunResponse{Run: &sdkv1.RunSnapshot{RunId: "r", AgentId: r.Msg.GetOptions().GetAgentId(), Status: b.status}}), nil
+	status := sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_RUNNING
+	if b.ended.Load() {
+		status = finishedStatus
+	}
+	return connect.NewResponse(&sdkv1.GetRunResponse{Run: &sdkv1.RunSnapshot{RunId: "r", AgentId: r.Msg.GetOptions().GetAgentId(), Status: status}}), nil
 }
 
 // newRecordBridge has a run that thinks of the numbers from 0 up to messages and
@@ -76,16 +81,16 @@ func newRecordBridge(t testing.TB, messages int) *recordBridge {
 	t.Helper()
 	b := &recordBridge{fakeBridge: &fakeBridge{
 		cancelled: make(chan struct{}, 64), known: map[string]bool{}, answered: map[string]int{},
-	}, status: sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_RUNNING}
+	}}
 	ids := func(pairs map[string]any) map[string]any {
 		pairs["run_id"], pairs["agent_id"] = "r", "bc-1"
 		return pairs
 	}
 	for i := range messages {
-		b.record = append(b.record, sdkEnvelope(t, "thinking", ids(map[string]any{"text": strconv.Itoa(i)}), ""))
+		b.record = append(b.record, sdkEnvelope(t, "thinking", ids(map[string]any{"text": strconv.Itoa(i)}), strconv.Itoa(i+1)))
 	}
 	b.record = append(b.record,
-		sdkEnvelope(t, "status", ids(map[string]any{"status": "ERROR", "message": "the model refused"}), ""),
+		sdkEnvelope(t, "status", ids(map[string]any{"status": "ERROR", "message": "the model refused"}), strconv.Itoa(messages+1)),
 		resultEnvelope(sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_ERROR, ""), doneEnvelope())
 	return b
 }
@@ -152,6 +157,8 @@ func TestObserve(t *testing.T) {
 			if got, _ := texts(t, client, "2", 0); !reflect.DeepEqual(got, want[2:]) {
 				t.Errorf("thoughts = %q", got)
 			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
 			if !reflect.DeepEqual(b.observed, []string{"2", "5", "8", "11"}) {
 				t.Errorf("observed after %q", b.observed)
 			}
@@ -277,7 +284,7 @@ func TestAttachRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.AfterFunc(5*time.Minute, func() { b.status = finishedStatus })
+			time.AfterFunc(5*time.Minute, func() { b.ended.Store(true) })
 			result, err := run.Wait(t.Context())
 			if err != nil || result.Status != RunFinished {
 				t.Errorf("wait = %+v, %v", result, err)
