@@ -174,7 +174,7 @@ func TestRunnerFindsItsAgentOrMakesIt(t *testing.T) {
 		calls []string
 	}{
 		"known":   {true, []string{"resume agt_1", "runs", "send p", "close"}},
-		"unknown": {false, []string{"resume agt_1", "create", "send p", "close"}},
+		"unknown": {false, []string{"resume agt_1", "create", "runs", "send p", "close"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &fakeBridge{known: c.known}

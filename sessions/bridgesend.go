@@ -34,27 +34,25 @@ func (r *bridgeRunner) start(ctx context.Context, a agent, fresh bool, t *attemp
 			return found, err
 		}
 	}
-	if err := r.intend(ctx, fresh, t); err != nil {
+	if err := r.intend(ctx, t); err != nil {
 		return begun{}, err
 	}
 	return r.send(ctx, a, t)
 }
 
 // intend stores that a run is about to be sent. A bridge that cannot list runs
-// leaves nothing to be found by; that its answer got lost is then a failure.
-func (r *bridgeRunner) intend(ctx context.Context, fresh bool, t *attempt) error {
+// leaves nothing to be found by. A new agent is asked about like any other: some
+// bridges list a run that waits for an agent's first message.
+func (r *bridgeRunner) intend(ctx context.Context, t *attempt) error {
 	t.sent = nil
-	var s state.Sending
-	if !fresh {
-		newest, err := r.newest(ctx, t.AgentID, "")
-		if errors.Is(err, bridge.ErrFeatureUnavailable) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		s.After = newest.ID
+	newest, err := r.newest(ctx, t.AgentID, "")
+	if errors.Is(err, bridge.ErrFeatureUnavailable) {
+		return nil
 	}
+	if err != nil {
+		return err
+	}
+	s := state.Sending{After: newest.ID}
 	if t.Note != nil {
 		if err := t.Note(ctx, s); err != nil {
 			return fmt.Errorf("store the intention to send a run: %w", err)
@@ -136,18 +134,19 @@ func (r *bridgeRunner) adopt(ctx context.Context, t *attempt) (begun, error) {
 	return begun{run: running, listed: found}, nil
 }
 
-// after returns the newest run that came after the intention, if there is one.
+// after returns the run that the intention names, or the newest one that came
+// after it, if there is one.
 func (r *bridgeRunner) after(ctx context.Context, t *attempt) (bridge.RunSnapshot, error) {
 	newest, err := r.newest(ctx, t.AgentID, t.sent.RunID)
-	if err != nil || newest.ID == t.sent.After {
+	if err != nil || t.sent.RunID == "" && newest.ID == t.sent.After {
 		return bridge.RunSnapshot{}, err
 	}
 	return newest, nil
 }
 
 // newest returns the agent's newest run, or the one that is named; an empty one
-// if there is none. A run that waits for an agent's first message does not
-// count: some bridges list one for an agent that was never sent anything.
+// if there is none. One that is being created counts only by its name: it may
+// wait for the agent's first message.
 func (r *bridgeRunner) newest(ctx context.Context, agentID, named string) (bridge.RunSnapshot, error) {
 	var newest bridge.RunSnapshot
 	n := 0

@@ -65,7 +65,7 @@ func TestTheIntentionComesBeforeTheRun(t *testing.T) {
 		if _, _, err := sendOnce(t, b, nil, false); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"resume agt_1", "create", "note  ", "send p", "note  run-1", "close"}
+		want := []string{"resume agt_1", "create", "runs", "note  ", "send p", "note  run-1", "close"}
 		if !slices.Equal(b.calls, want) {
 			t.Errorf("calls %q, want %q", b.calls, want)
 		}
@@ -173,6 +173,14 @@ func TestRunnerLooksBeforeItSendsAgain(t *testing.T) {
 			sent: state.Sending{After: "old", RunID: "mine"}, attach: adopted("mine", good, nil), text: "adopted",
 			listed: []bridge.RunSnapshot{snapshot("later", bridge.RunFinished, 3), snapshot("mine", bridge.RunFinished, 2), old},
 		},
+		"named, and waiting when it was intended": {
+			sent: state.Sending{After: "first", RunID: "first"}, attach: adopted("first", good, nil), text: "adopted",
+			listed: []bridge.RunSnapshot{snapshot("first", bridge.RunFinished, 2)},
+		},
+		"waiting for the first message": {
+			sent: state.Sending{After: "first"}, listed: []bridge.RunSnapshot{snapshot("first", bridge.RunRunning, 2)}, attached: true,
+			text: "fine", sends: 1, after: "first",
+		},
 		"named, and gone": {
 			sent: state.Sending{After: "old", RunID: "mine"}, listed: []bridge.RunSnapshot{old}, text: "fine", sends: 1, after: "old",
 		},
@@ -271,8 +279,9 @@ func TestRunnerAdoptsWhatADeadBridgeFinished(t *testing.T) {
 // Agents that a bridge has lost, with its files or its machine, are made anew
 // under the same id, and nothing is looked for among runs that are lost too.
 func TestRunnerMakesALostAgentAnew(t *testing.T) {
-	b := &fakeBridge{attached: true, listErr: errors.New("not to be asked")}
+	b := &fakeBridge{attached: true}
 	b.run = b.runFinished
+	b.attach = adopted("gone", bridge.Result{}, errors.New("not to be asked"))
 	result, noted, err := sendOnce(t, b, &state.Sending{After: "old", RunID: "gone"}, true)
 	if err != nil || result.Text != "fine" || !slices.Contains(b.calls, "create") || len(noted) != 2 || noted[0] != (state.Sending{}) {
 		t.Errorf("%+v, %v after %q, noted %v", result, err, b.calls, noted)

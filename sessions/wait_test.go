@@ -55,7 +55,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		if queued.NotBefore == nil || queued.WaitsFor != rateLimit || !strings.Contains(queued.Reason, codeLimited) {
 			t.Errorf("the record says %+v", queued)
 		}
-		h.wait(began.Add(10 * time.Minute).Sub(time.Now()))
+		h.wait(time.Until(began.Add(10 * time.Minute)))
 		h.wantTurns("k", "a:queued")
 		h.wait(maxTurnJitter)
 		h.wantTurns("k", "a:completed")
