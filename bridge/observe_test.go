@@ -28,8 +28,10 @@ type recordBridge struct {
 	pace time.Duration
 	// each is how many messages a stream brings before it breaks; 0 means all.
 	each   int
-	refuse error       // of ObserveRun
-	ended  atomic.Bool // what GetRun says
+	refuse error // of ObserveRun
+	// leftBehind is what ObserveRun ends with after the record.
+	leftBehind error
+	ended      atomic.Bool // what GetRun says
 
 	mu       sync.Mutex
 	observed []string // the offsets that were asked for
@@ -61,7 +63,7 @@ func (b *recordBridge) ObserveRun(ctx context.Context, r *connect.Request[sdkv1.
 			return err
 		}
 	}
-	return nil
+	return b.leftBehind
 }
 
 func (b *recordBridge) GetRun(_ context.Context, r *connect.Request[sdkv1.GetRunRequest]) (*connect.Response[sdkv1.GetRunResponse], error) {
@@ -352,4 +354,29 @@ func TestTextStream(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A bridge that has said all of a run's record, and that it does not run it any
+// more, is not asked the same again.
+func TestObserveOfARunLeftBehindEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newRecordBridge(t, 3)
+	b.record, b.leftBehind = b.record[:3], fakeRefusal(connect.CodeFailedPrecondition,
+		sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNSPECIFIED, "the run is not live")
+	b.serve(t, Options{}, func(t *testing.T, client *Client) {
+		began, events := time.Now(), 0
+		var last error
+		for _, err := range client.Observe(t.Context(), "r", "") {
+			if last = err; err == nil {
+				events++
+			}
+		}
+		var answer *Error
+		if !errors.As(last, &answer) || answer.Code != "failed_precondition" || events != 3 || len(b.observed) != 1 {
+			t.Errorf("%d events, then %v after %q", events, last, b.observed)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %s", took)
+		}
+	})
 }

@@ -107,10 +107,11 @@ func (f *follower) observe(lost error) (end Result, err error) {
 		if f.fresh {
 			tries = 0
 		}
-		if hopeless(f.calls.explain("observe run", lost)) {
-			if f.after == f.base {
-				return end, f.calls.explain("observe run", lost)
-			}
+		why := f.calls.explain("observe run", lost)
+		switch {
+		case abandoned(why), hopeless(why) && f.after == f.base:
+			return end, why
+		case hopeless(why):
 			f.after = f.base // an offset that the bridge no longer takes
 		}
 	}
@@ -145,6 +146,13 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// abandoned reports whether the bridge has said all of a run's record and that it
+// does not run it any more.
+func abandoned(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.answered && e.Code == connect.CodeFailedPrecondition.String()
 }
 
 // hopeless reports whether the same call would be refused again.
