@@ -129,6 +129,10 @@ func TestWeigh(t *testing.T) {
 	}{
 		"own count":          {"a\n\n<!-- liaison:findings errors=1 warnings=2 -->", verdict{1, 2, true}, "a\n"},
 		"own count wins":     {"### Errors\n- a\n\n<!-- liaison:findings errors=0 warnings=0 -->\n\n", verdict{0, 0, true}, "### Errors\n- a\n"},
+		"other spaces":       {"a\n<!--liaison:findings  errors=1 warnings=0-->", verdict{1, 0, true}, "a"},
+		"in a code span":     {"a\n\n`<!-- liaison:findings errors=1 warnings=2 -->`\n", verdict{1, 2, true}, "a\n"},
+		"in a fence":         {"a\n\n```html\n<!-- liaison:findings errors=1 warnings=2 -->\n```\n", verdict{1, 2, true}, "a\n"},
+		"at a fence's end":   {"```\na\n<!-- liaison:findings errors=1 warnings=2 -->\n```", verdict{}, ""},
 		"not at the end":     {"<!-- liaison:findings errors=1 warnings=2 -->\nmore", verdict{}, ""},
 		"not a number":       {"<!-- liaison:findings errors=x warnings=2 -->", verdict{}, ""},
 		"huge":               {"<!-- liaison:findings errors=99999999999999999999 warnings=2 -->", verdict{}, ""},

@@ -17,20 +17,33 @@ type verdict struct {
 	counted bool
 }
 
-// findingsLine is the last line of a review that counts its own findings:
+// findingsLines find the last line of a review that counts its own findings:
 //
 //	<!-- liaison:findings errors=1 warnings=2 -->
 //
 // It is a comment so that a reviewer whose text is read elsewhere shows nothing
-// odd. It is taken off before the text is posted.
-var findingsLine = regexp.MustCompile(`\n?[ \t]*<!-- liaison:findings errors=([0-9]{1,6}) warnings=([0-9]{1,6}) -->\s*$`)
+// odd. It is taken off before the text is posted. Models are less exact with it
+// than programs: the spaces may differ, and it may stand in a code span or in a
+// fenced block of its own.
+var findingsLines = func() []*regexp.Regexp {
+	const line = `<!--\s*liaison:findings\s+errors=([0-9]{1,6})\s+warnings=([0-9]{1,6})\s*-->`
+	return []*regexp.Regexp{
+		regexp.MustCompile(`\n?[ \t]*` + line + `\s*$`),
+		regexp.MustCompile(`\n?[ \t]*\x60` + line + `\x60\s*$`),
+		regexp.MustCompile(`\n?[ \t]*\x60{3}[a-z]*[ \t]*\n\s*` + line + `\s*\n[ \t]*\x60{3}\s*$`),
+	}
+}()
 
 // weigh reads the verdict of a review and returns the text without the line
 // that carries it. A review without that line is judged by the list items
 // below its headings "Errors" and "Warnings"; one without those has no
 // findings worth more than a note.
 func weigh(review string) (verdict, string) {
-	if m := findingsLine.FindStringSubmatchIndex(review); m != nil {
+	for _, line := range findingsLines {
+		m := line.FindStringSubmatchIndex(review)
+		if m == nil {
+			continue
+		}
 		number := func(i int) int {
 			n, _ := strconv.Atoi(review[m[2*i]:m[2*i+1]])
 			return n

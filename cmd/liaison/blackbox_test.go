@@ -242,7 +242,8 @@ func TestPlantedCredentialsAppearNowhere(t *testing.T) {
 		inBadBody     = "planted-in-a-bad-body-91c4"
 	)
 	inPayload := "ghp_" + "aB3dE5fG7hJ9kL1m" + "N2pQ4rS6tU8vW0xY2zA4" // in two parts, so that no scanner takes it for a leak
-	p := w.serve("LIAISON_API_TOKEN="+inEnvironment, "CURSOR_API_KEY=planted-vendor-key-77aa", "OPENAI_API_KEY=planted-model-key-88bb")
+	p := w.serve("LIAISON_API_TOKEN="+inEnvironment, "CURSOR_API_KEY=planted-vendor-key-77aa", "OPENAI_API_KEY=planted-model-key-88bb",
+		"OPENAI_BASE_URL=http://127.0.0.1:1/v1") // nobody is there, and nobody else is asked
 
 	bad := sim.Webhook{DeliveryID: "bad-signature", Event: "pull_request", Body: []byte(`{"title":"` + inBadBody + `"}`)}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -115,5 +115,22 @@ func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 			choice.options.Env = append(choice.options.Env, v.name+"="+v.value)
 		}
 	}
+	if len(choice.options.Env) > 0 {
+		choice.options.Env = append(choice.options.Env, wayOut()...)
+	}
 	return choice, nil
+}
+
+// wayOut is how this host reaches the internet, for the bridge that has a model there.
+func wayOut() []string {
+	var out []string
+	for _, name := range []string{
+		"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
+		if value := os.Getenv(name); value != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
 }

@@ -26,7 +26,11 @@ const (
 // choose loads settings and chooses. Every key there is is set unless extra says otherwise.
 func choose(t *testing.T, stateDir string, extra ...string) (bridgeChoice, error) {
 	t.Helper()
-	t.Chdir(t.TempDir()) // no liaison.yaml of whoever runs the tests
+	t.Chdir(t.TempDir())         // no liaison.yaml of whoever runs the tests
+	for _, v := range wayOut() { // and no proxy of theirs
+		name, _, _ := strings.Cut(v, "=")
+		t.Setenv(name, "")
+	}
 	cfg, err := config.Load(append([]string{
 		"LIAISON_STATE_DIR=" + stateDir, "CURSOR_API_KEY=" + vendorsKey,
 		"OPENAI_API_KEY=" + modelsKey, "OPENAI_BASE_URL=" + modelsURL,
@@ -156,5 +160,37 @@ func TestChoiceMakesTheVendorsStore(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(state, "bridge", "vendor-store")); err != nil || !info.IsDir() {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestTheWayOutIsForAModelOnly(t *testing.T) {
+	state := t.TempDir()
+	t.Chdir(t.TempDir()) // no liaison.yaml of whoever runs the tests
+	t.Setenv("HTTPS_PROXY", "http://proxy.test:3128")
+	proxied := func(extra ...string) []string {
+		t.Helper()
+		cfg, err := config.Load(append([]string{"LIAISON_STATE_DIR=" + state}, extra...), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice, err := chooseBridge(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return choice.options.Env
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const proxy = "HTTPS_PROXY=http://proxy.test:3128"
+	if env := proxied("OPENAI_BASE_URL=" + modelsURL); !slices.Contains(env, proxy) {
+		t.Errorf("with a model the environment is %q", env)
+	}
+	if env := proxied(); slices.Contains(env, proxy) {
+		t.Errorf("without a model the environment is %q", env)
+	}
+	if env := proxied("CURSOR_SDK_BRIDGE_BIN="+self, "OPENAI_BASE_URL="+modelsURL); slices.Contains(env, proxy) {
+		t.Errorf("the vendor's environment is %q", env)
 	}
 }

@@ -227,12 +227,12 @@ func TestModels(t *testing.T) {
 		none    bool
 	}{
 		"not there":   {http.NotFound, true},
-		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(405) }, true},
+		"not allowed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, true},
 		"empty":       {body("application/json", `{"data":[]}`), true},
 		"null":        {body("application/json", `null`), true},
 		"a page":      {body("text/html", `<html>`), false},
 		"not JSON":    {body("application/json", `{"data":`), false},
-		"failing":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, false},
+		"failing":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, false},
 		"endless":     {body("application/json", `{"data":[`+strings.Repeat(`{"id":"x"},`, maxListBytes/10)), false},
 	} {
 		server.List(tt.handler)

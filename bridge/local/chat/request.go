@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"encoding/json"
-
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
@@ -77,7 +75,7 @@ func assistantParam(m Message) openai.ChatCompletionMessageParamUnion {
 			Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Arguments},
 		}
 		if c.Extra != nil {
-			f.SetExtraFields(map[string]any{"extra_content": json.RawMessage(c.Extra)})
+			f.SetExtraFields(map[string]any{"extra_content": c.Extra})
 		}
 		a.ToolCalls = append(a.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{OfFunction: f})
 	}

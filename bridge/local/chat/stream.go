@@ -163,10 +163,10 @@ func asChunk(whole []byte) ([]byte, error) {
 // take reads one event; done says that the stream says it is over.
 func (e *Endpoint) take(data []byte, split *splitter) (done bool, err error) {
 	text := strings.TrimSpace(string(data))
-	switch {
-	case text == "":
+	switch text {
+	case "":
 		return false, nil
-	case text == "[DONE]":
+	case "[DONE]":
 		if split.reply.finish == "" {
 			split.reply.finish = "stop"
 		}

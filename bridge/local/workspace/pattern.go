@@ -68,7 +68,7 @@ func expand(text string, limit int) ([]string, bool) {
 
 // braces splits a pattern around its first pair of braces with a choice in it.
 func braces(s string) (before string, choices []string, after string, ok bool) {
-	for start := 0; start < len(s); start++ {
+	for start := range len(s) {
 		if s[start] != '{' {
 			continue
 		}

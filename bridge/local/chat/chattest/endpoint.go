@@ -142,8 +142,8 @@ func Models(ids ...string) http.HandlerFunc {
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{ // the client may have gone
-		"message": message, "type": "invalid_request_error", "param": nil, "code": code,
+	_ = json.NewEncoder(w).Encode(map[string]map[string]string{"error": { // the client may have gone
+		"message": message, "type": "invalid_request_error", "code": code,
 	}})
 }
 
