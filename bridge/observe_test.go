@@ -97,17 +97,21 @@ func newRecordBridge(t testing.TB, messages int) *recordBridge {
 	return b
 }
 
-// serve runs a test with an agent of the bridge, in a bubble.
+// serve runs a test with a client of the bridge, in a bubble.
 func (b *recordBridge) serve(t *testing.T, o Options, f func(t *testing.T, client *Client)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		mux := http.NewServeMux()
-		mux.Handle(sdkv1connect.NewSdkAgentServiceHandler(b))
-		mux.Handle(sdkv1connect.NewSdkBridgeControlServiceHandler(b))
-		agent, end := pipedAgent(t, guarded(mux), o)
-		defer end()
-		f(t, agent.client)
-	})
+	synctest.Test(t, func(t *testing.T) { b.serveHere(t, o, f) })
+}
+
+// serveHere does so in the bubble that it is called in.
+func (b *recordBridge) serveHere(t *testing.T, o Options, f func(t *testing.T, client *Client)) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(sdkv1connect.NewSdkAgentServiceHandler(b))
+	mux.Handle(sdkv1connect.NewSdkBridgeControlServiceHandler(b))
+	agent, end := pipedAgent(t, guarded(mux), o)
+	defer end()
+	f(t, agent.client)
 }
 
 func TestObserve(t *testing.T) {
