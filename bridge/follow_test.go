@@ -199,6 +199,29 @@ func TestDeadBridge(t *testing.T) {
 	})
 }
 
+// However long a tool of this program takes, the run is not given up for it; the
+// budgets begin when it is done.
+func TestOwnToolMayTakeLong(t *testing.T) {
+	t.Parallel()
+	for _, open := range []bool{true, false} { // whether the bridge tells of the call
+		synctest.Test(t, func(t *testing.T) {
+			script := []timedFrame{{frame: sdkMessage(t, "status", map[string]any{"run_id": "r", "status": "RUNNING"})}}
+			if open {
+				script = append(script, timedFrame{frame: sdkMessage(t, "tool_call", map[string]any{"call_id": "c", "status": "running"})})
+			}
+			calls := &scriptedCalls{ctx: t.Context(), sends: [][]timedFrame{script}, gets: running()}
+			run := newScriptedRun(calls)
+			began := time.Now()
+			run.follows.watch.working = func() bool { return time.Since(began) < 5*time.Hour }
+			run.follow(calls.send)
+			_, err := run.Wait(t.Context())
+			if took := time.Since(began); !errors.Is(err, ErrStalled) || took < 5*time.Hour || took > 5*time.Hour+10*time.Minute {
+				t.Errorf("wait = %v after %s, want ErrStalled when the tool was done for a while", err, took)
+			}
+		})
+	}
+}
+
 // A run is read to its end though nobody reads its events; what was lost is said.
 func TestUnreadEvents(t *testing.T) {
 	t.Parallel()

@@ -46,11 +46,14 @@ type Options struct {
 	// CallTimeout bounds every call but the stream of a run; 60 s when zero. A
 	// context with an earlier deadline wins.
 	CallTimeout time.Duration
-	// StallTimeout ends a run whose stream brings nothing at all, not even a
-	// keepalive, while no tool is open; 120 s when zero.
+	// StallTimeout is how long a run's stream may bring nothing at all, not even a
+	// keepalive, while no tool is open; 120 s when zero. Then the bridge is asked: a
+	// run that goes on is followed by its record, with the same patience, until
+	// ToolStallTimeout has passed.
 	StallTimeout time.Duration
 	// ToolStallTimeout ends a run that brings no event while a tool is open or
-	// only keepalives arrive; 600 s when zero.
+	// only keepalives arrive; 600 s when zero. The time that custom tools of this
+	// program take does not count.
 	ToolStallTimeout time.Duration
 	// Retry bounds how often a call that may safely be repeated is.
 	Retry Retry
@@ -250,7 +253,9 @@ type SendOptions struct {
 	// MCPServers replace the agent's for this run when not nil. An empty map is an
 	// error, since the protocol cannot say "none".
 	MCPServers map[string]MCPServer
-	// Deltas asks for [Delta] events, Steps for [Step] events.
+	// Deltas asks for [Delta] events, Steps for [Step] events. They are in no record:
+	// when the run's stream breaks and is continued there are no more of them, which
+	// a [Gap] says.
 	Deltas bool
 	Steps  bool
 	// Force expires a run that a crashed host left behind. Use it once, and only

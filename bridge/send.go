@@ -63,6 +63,7 @@ func (c *Client) newRun(conn *connection, agentID string, release func()) *Run {
 		retry: c.options.Retry, jitter: conn.jitter,
 	}, release)
 	r.client = c
+	r.follows.watch.working = func() bool { return c.callbacks.tools.working(agentID) }
 	named, end := c.beginTools(r.tools, agentID)
 	r.toolsID = named
 	r.release = func() { end(); release() }
@@ -83,7 +84,10 @@ func (r *Run) begin(open opener) error {
 		if f.ctx.Err() != nil {
 			return context.Cause(f.ctx)
 		}
-		err := r.explainSend(lost)
+		err := f.calls.explain("send", lost)
+		if stalled(lost) {
+			err = f.watch.stalled(lost)
+		}
 		if f.opened || !nothingRan(err) {
 			return r.find(began, lost, err)
 		}
@@ -92,14 +96,6 @@ func (r *Run) begin(open opener) error {
 		}
 		f.watch.forgive()
 	}
-}
-
-// explainSend says what a Send without a message broke of.
-func (r *Run) explainSend(lost error) error {
-	if stalled(lost) {
-		return r.follows.watch.stalled(lost)
-	}
-	return r.calls.failure(r.follows.ctx, "send", lost)
 }
 
 // nothingRan reports whether the bridge has refused a Send in a way that proves
@@ -120,8 +116,8 @@ const lookups = 3
 func (r *Run) find(began time.Time, lost, err error) error {
 	f := r.follows
 	var e *Error
-	if f.ctx.Err() != nil || !errors.As(err, &e) || !f.opened && refused(lost, e) {
-		return err
+	if !errors.As(err, &e) || !f.opened && refused(lost, e) {
+		return f.calls.failure(f.ctx, "send", err)
 	}
 	times := lookups
 	if e.answered { // it had all the time it wanted to record the run

@@ -41,6 +41,8 @@ type toolRun struct {
 	cancel context.CancelFunc
 	id     string // empty until the run has a name
 	ledger callLedger
+	// working is how many of its calls are under way.
+	working int
 }
 
 func newToolbox(logger *slog.Logger, mask func(string) string, under *gate) *toolbox {
@@ -111,6 +113,14 @@ func (a *agentTools) finish(r *toolRun) {
 	}
 }
 
+// working reports whether a call of the agent's run is under way.
+func (b *toolbox) working(agentID string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.agents[agentID]
+	return a != nil && a.run != nil && a.run.working > 0
+}
+
 // end cancels all calls.
 func (b *toolbox) end() {
 	b.mu.Lock()
@@ -179,6 +189,7 @@ func (b *toolbox) admit(req *sdkv1.CallCustomToolRequest, args []byte) (*toolRun
 		a.run.ledger.begin(key, call)
 	}
 	invocation := ToolInvocation{AgentID: req.GetAgentId(), RunID: a.run.id, CallID: req.GetToolCallId(), Tool: tool.Name, Args: args}
+	a.run.working++
 	go b.execute(a, a.run, key, call, tool, invocation)
 	return a.run, call, nil
 }
@@ -195,6 +206,7 @@ func (b *toolbox) execute(a *agentTools, run *toolRun, key callKey, call *toolCa
 		close(call.done)
 		b.mu.Lock()
 		defer b.mu.Unlock()
+		run.working--
 		if a.run == run && key != (callKey{}) {
 			run.ledger.remember(key, call, &a.past)
 		}

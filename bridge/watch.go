@@ -25,6 +25,9 @@ type watch struct {
 	// silence is the budget without any frame while no tool is open, eventless the
 	// one without an event.
 	silence, eventless time.Duration
+	// working reports whether a tool of this program is at work for the run: nothing
+	// that it takes long over is the bridge's fault.
+	working func() bool
 
 	mu        sync.Mutex
 	cut       context.CancelCauseFunc // of the stream that is read now; nil when none is
@@ -37,7 +40,10 @@ type watch struct {
 }
 
 func newWatch(silence, eventless time.Duration) *watch {
-	return &watch{silence: silence, eventless: eventless, lastEvent: time.Now()}
+	return &watch{
+		silence: silence, eventless: eventless, lastEvent: time.Now(),
+		working: func() bool { return false },
+	}
 }
 
 // start watches a stream that is about to be opened.
@@ -119,6 +125,9 @@ func (w *watch) due(now time.Time) (time.Duration, error) {
 		return w.lastFrame.Add(farewell).Sub(now), errLeft
 	case w.paused:
 		return w.silence, nil
+	case w.working():
+		w.lastFrame, w.lastEvent = now, now // the budgets begin when it is done
+		return min(w.silence, w.eventless), nil
 	}
 	event := w.lastEvent.Add(w.eventless).Sub(now)
 	if w.toolsOpen {
