@@ -141,7 +141,7 @@ func heldOff(result bridge.Result, err error) error {
 		return err
 	}
 	return &RetryError{WaitsFor: rateLimit, Err: &bridge.Error{
-		Op: "run", SDKCode: codeLimited, Message: runFailure(result),
+		Op: "run", Code: "resource_exhausted", SDKCode: codeLimited, Message: runFailure(result),
 	}}
 }
 
