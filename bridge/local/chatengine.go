@@ -72,7 +72,7 @@ func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer,
 	if err != nil {
 		return answer{}, &runFailure{Code: "workspace_unavailable", Reason: fmt.Sprintf("the agent cannot read its directories: %v", err)}
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // opened for reading only
 	r := &chatRun{engine: e, task: t, workspace: w, emit: emit}
 	q := chat.Request{
 		Model:   t.Model,

@@ -4,8 +4,9 @@
 // the other; it needs no account and no network.
 //
 // [Main] is the whole command line, used by cmd/liaison-bridge and by
-// "liaison bridge serve". What answers is an engine, chosen by model id; the
-// first one is the built-in reviewer. Agents, runs and the record of what each
+// "liaison bridge serve". What answers is an engine, chosen by model id: the
+// built-in reviewer, any model behind an endpoint of the chat completions
+// protocol when the environment names one, and a test model. Agents, runs and the record of what each
 // run said are plain JSON files below the state root and survive kill -9.
 //
 // The package imports nothing of ours but gen and its own sub-packages.

@@ -82,6 +82,8 @@ func writeUsage(w io.Writer) {
 		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", name, s.usage)
 	}
 	_, _ = fmt.Fprint(w, "  --help\n      print this and exit\n")
+	_, _ = fmt.Fprintf(w, "\nA model of your own, behind an endpoint of OpenAI's chat completions protocol:\n"+
+		"  %s  what comes before /chat/completions\n  %s  its key; one of the two is enough\n", envOpenAIBaseURL, envOpenAIAPIKey)
 }
 
 // parseConfig reads flags and environment. The error is [flag.ErrHelp] when

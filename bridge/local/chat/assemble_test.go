@@ -90,7 +90,7 @@ func FuzzStream(f *testing.F) {
 		r := &run{e: e, q: Request{Model: "test-model"}, messages: []Message{{Role: RoleUser, Text: "Go."}}}
 		rep := new(reply)
 		res := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(stream))}
-		_ = e.receive(res, rep, sink{text: func(string) {}, thought: func(string) {}}) // what came before an error counts, too
+		_ = e.receive(res, rep, sink{text: func(string) {}, thought: func(string) {}}, func() {}) // what came before an error counts, too
 		calls := prepare(rep.calls.list(), tools, false)
 		r.append(rep, calls)
 		r.messages = append(r.messages, r.callTools(t.Context(), calls)...)

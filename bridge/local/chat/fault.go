@@ -51,8 +51,18 @@ type fault struct {
 	message string
 	// after is how long the endpoint wants to be left alone; negative when it did not say.
 	after time.Duration
+	// silent is set when nothing came for too long.
+	silent bool
 	// code and reason are those of the [Error] when the request is not made again.
 	code, reason string
+}
+
+// tries is how often a request is made that fails like this.
+func (f *fault) tries() int {
+	if f.silent {
+		return maxSilent
+	}
+	return maxTries
 }
 
 // faultKind is what can be done about a fault.
@@ -213,6 +223,9 @@ func (e *Endpoint) transportFault(err error) *fault {
 	case errors.Is(err, errTooMuch), errors.Is(err, bufio.ErrTooLong):
 		f.kind = faultFinal
 		f.reason = fmt.Sprintf("the model endpoint %s sent more than one answer may have, %d MiB of text", e.where, maxTextBytes>>20)
+	case errors.Is(err, errIdle):
+		f.silent = true
+		f.reason = fmt.Sprintf("the model endpoint %s sent nothing for %v", e.where, e.idle)
 	case errors.As(err, &outer):
 		f.reason = fmt.Sprintf("the model endpoint %s cannot be reached: %s", e.where, e.mask(outer.Err.Error()))
 	default:

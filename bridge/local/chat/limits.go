@@ -15,8 +15,11 @@ const (
 
 	// maxTries is how often one request is made, firstWait and longestWait bound the
 	// time between two of them when the endpoint gives none, and maxRetryAfter is the
-	// longest that an endpoint's own wish is followed.
+	// longest that an endpoint's own wish is followed. A request that met with silence
+	// is made maxSilent times: whoever thinks for that long will do so again, and
+	// somebody pays for it.
 	maxTries      = 6
+	maxSilent     = 2
 	firstWait     = time.Second
 	longestWait   = 30 * time.Second
 	maxRetryAfter = 5 * time.Minute

@@ -3,7 +3,6 @@ package chat
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -88,7 +87,11 @@ type run struct {
 	// before is how many messages there were before this run.
 	before int
 	usage  Usage
-	called int
+	// answer is what the model said since its last call.
+	answer string
+	// calls counts the calls that were run; malformed the steps in a row without one,
+	// empty the answers without content, continued the answers that were cut.
+	calls, malformed, empty, continued int
 	// perToken is how many bytes a token has in this conversation, as far as is known.
 	perToken float64
 
@@ -104,64 +107,80 @@ const (
 
 // loop asks and calls tools until there is an answer.
 func (r *run) loop(ctx context.Context) (string, error) {
-	var answer string
-	malformed, empty, continued := 0, 0, 0
 	for step := 1; ; step++ {
 		last := step >= r.q.Steps
 		rep, err := r.ask(ctx, last)
 		if err != nil {
 			return "", err
 		}
-		text := rep.text.String()
 		calls := prepare(rep.calls.list(), r.q.Tools, rep.finish == finishLength)
-		if len(calls) > 0 && last {
+		if len(calls) == 0 {
+			if done, err := r.answered(rep, last); done || err != nil {
+				return r.answer, err
+			}
+			continue
+		}
+		if last {
 			return "", &Error{Code: CodeStepLimit, Reason: fmt.Sprintf("the model has used all %d steps of a run without an answer; ask for less at once", r.q.Steps)}
 		}
-		if len(calls) > 0 {
-			answer = "" // what came before was said on the way
-			r.append(rep, calls)
-			results := r.callTools(ctx, calls)
-			r.messages = append(r.messages, results...)
-			if ctx.Err() != nil {
-				return "", ctx.Err()
-			}
-			if step+1 >= r.q.Steps {
-				r.messages[len(r.messages)-1].Text += answerNow
-			}
-			r.keep()
-			if malformed++; anyRun(calls) {
-				malformed = 0
-			}
-			if malformed >= maxMalformed {
-				return "", &Error{Code: CodeMalformedCalls, Reason: fmt.Sprintf("the model made malformed tool calls in %d steps in a row, the last one: %s; "+
-					"use a model that is trained for tool calls", malformed, r.e.mask(results[len(results)-1].Text))}
-			}
-			continue
+		r.answer = "" // what came before was said on the way
+		if err := r.called(ctx, rep, calls, step+1 >= r.q.Steps); err != nil {
+			return "", err
 		}
-		if rep.finish == finishFilter {
-			return "", &Error{Code: CodeContentFilter, Reason: fmt.Sprintf("the content filter of the model endpoint %s stopped the answer", r.e.where)}
-		}
-		if text == "" && rep.finish == finishLength {
-			return "", &Error{Code: CodeOutputLimit, Reason: "the model reached its output limit before it said anything; use a model with a larger one, or one that thinks less"}
-		}
-		if strings.TrimSpace(text) == "" && answer == "" {
-			if empty++; empty > maxEmpty || last {
-				return "", &Error{Code: CodeEmptyAnswer, Reason: fmt.Sprintf("the model gave an empty answer %d times", empty)}
-			}
-			continue
-		}
-		answer += text
-		r.append(rep, nil)
-		if rep.finish != finishLength {
-			return answer, nil
-		}
-		if continued++; continued > maxContinued || last {
-			r.say(noteOutputEnd)
-			r.said.end()
-			return answer + noteOutputEnd, nil
-		}
-		r.messages = append(r.messages, Message{Role: RoleUser, Text: continueCut})
 	}
+}
+
+// called runs the tools that the model called. Before the last step the model
+// is told that it is the last.
+func (r *run) called(ctx context.Context, rep *reply, calls []pending, lastIsNext bool) error {
+	r.append(rep, calls)
+	results := r.callTools(ctx, calls)
+	r.messages = append(r.messages, results...)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if lastIsNext {
+		r.messages[len(r.messages)-1].Text += answerNow
+	}
+	r.keep()
+	if r.malformed++; anyRun(calls) {
+		r.malformed = 0
+	}
+	if r.malformed >= maxMalformed {
+		return &Error{Code: CodeMalformedCalls, Reason: fmt.Sprintf("the model made malformed tool calls in %d steps in a row, the last one: %s; "+
+			"use a model that is trained for tool calls", r.malformed, r.e.mask(results[len(results)-1].Text))}
+	}
+	return nil
+}
+
+// answered takes a reply without calls: all of the answer, a part of one that is
+// continued, or nothing at all.
+func (r *run) answered(rep *reply, last bool) (done bool, err error) {
+	text := rep.text.String()
+	switch {
+	case rep.finish == finishFilter:
+		return false, &Error{Code: CodeContentFilter, Reason: fmt.Sprintf("the content filter of the model endpoint %s stopped the answer", r.e.where)}
+	case text == "" && rep.finish == finishLength:
+		return false, &Error{Code: CodeOutputLimit, Reason: "the model reached its output limit before it said anything; use a model with a larger one, or one that thinks less"}
+	case strings.TrimSpace(text) == "" && r.answer == "":
+		if r.empty++; r.empty > maxEmpty || last {
+			return false, &Error{Code: CodeEmptyAnswer, Reason: fmt.Sprintf("the model gave an empty answer %d times", r.empty)}
+		}
+		return false, nil
+	}
+	r.answer += text
+	r.append(rep, nil)
+	if rep.finish != finishLength {
+		return true, nil
+	}
+	if r.continued++; r.continued > maxContinued || last {
+		r.say(noteOutputEnd)
+		r.said.end()
+		r.answer += noteOutputEnd
+		return true, nil
+	}
+	r.messages = append(r.messages, Message{Role: RoleUser, Text: continueCut})
+	return false, nil
 }
 
 // The reasons for which a model stops that need something to be done.
@@ -203,109 +222,6 @@ func (r *run) keep() {
 	}
 	messages, _ = compact(messages, maxMemoryBytes)
 	r.q.Keep(Conversation{Model: r.q.Model, Messages: messages})
-}
-
-// ask makes one request until it has an answer, or until that is of no use.
-func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
-	var said string // before the stream broke off
-	tries, compacted := 0, 0
-	for {
-		r.fit()
-		messages := r.messages
-		if said != "" {
-			messages = append(messages[:len(messages):len(messages)],
-				Message{Role: RoleAssistant, Text: said}, Message{Role: RoleUser, Text: continueCut})
-		}
-		usage := !r.e.plain.Load()
-		rep, err := r.e.complete(ctx, params(r.q.Model, r.q.System, messages, r.q.Tools, noTools, usage), sink{text: r.say, thought: r.think})
-		r.endParagraphs()
-		r.usage = r.usage.Add(rep.usage)
-		if err == nil {
-			r.learn(messages, rep.usage)
-			if said != "" {
-				rest := rep.text.String()
-				rep.text.Reset()
-				rep.text.WriteString(said + rest)
-			}
-			return rep, nil
-		}
-		said += rep.text.String()
-		if ctx.Err() != nil {
-			return nil, r.giveUp(said, ctx.Err())
-		}
-		var f *fault
-		if !errors.As(err, &f) {
-			f = r.e.transportFault(err)
-		}
-		switch f.kind {
-		case faultFinal:
-			return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
-		case faultNoUsage:
-			if !usage {
-				return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
-			}
-			r.e.plain.Store(true)
-			continue
-		case faultTooLong:
-			if compacted++; compacted > maxCompactions || !r.shrink() {
-				return nil, r.giveUp(said, f.final(tries+1, r.e.now()))
-			}
-			continue
-		}
-		tries++
-		wait, worthIt := r.e.wait(f, tries)
-		if tries >= maxTries || !worthIt {
-			return nil, r.giveUp(said, f.final(tries, r.e.now()))
-		}
-		r.e.logger.Warn("a request to the model endpoint is tried again", "reason", f.reason, "tries", tries, "wait", wait)
-		if r.q.Watch.Waiting != nil {
-			r.q.Watch.Waiting(f.reason, wait)
-		}
-		if err := r.e.sleep(ctx, wait); err != nil {
-			return nil, r.giveUp(said, err)
-		}
-	}
-}
-
-// giveUp ends the wait for an answer, of which the conversation keeps what was said.
-func (r *run) giveUp(said string, err error) error {
-	if said != "" {
-		r.messages = append(r.messages, Message{Role: RoleAssistant, Text: said})
-	}
-	return err
-}
-
-// fit makes the conversation fit the model's context as far as that is known.
-func (r *run) fit() {
-	budget := maxConversationBytes
-	if r.q.Window > 0 {
-		room := r.q.Window - min(r.q.Window/4, 16<<10) // for the answer
-		budget = min(budget, int(float64(room)*r.perToken)-r.fixed())
-	}
-	r.messages, _ = compact(r.messages, max(budget, 0))
-}
-
-// shrink makes the conversation clearly smaller, or reports that it cannot.
-func (r *run) shrink() bool {
-	smaller, ok := compact(r.messages, weight(r.messages)*6/10)
-	r.messages = smaller
-	return ok
-}
-
-// fixed is about how many bytes of a request are not its messages.
-func (r *run) fixed() int {
-	n := len(r.q.System)
-	for _, t := range r.q.Tools {
-		n += len(t.Name) + len(t.Description) + 400
-	}
-	return n
-}
-
-// learn corrects the guess of how long a token is.
-func (r *run) learn(messages []Message, u Usage) {
-	if u.Input > 100 {
-		r.perToken = min(max(float64(weight(messages)+r.fixed())/float64(u.Input), 1), 6)
-	}
 }
 
 func (r *run) say(text string) {

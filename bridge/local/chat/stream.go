@@ -62,16 +62,15 @@ func (e *Endpoint) complete(ctx context.Context, p openai.ChatCompletionNewParam
 	_, err := e.chat.New(asked, p, option.WithJSONSet("stream", true),
 		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&res))
 	if err == nil {
-		body := &watched{in: res.Body, left: maxStreamBytes}
-		body.heard = func() {
+		heard := func() {
 			limit := e.idle
 			if r.finish != "" {
 				limit = min(limit, afterFinish)
 			}
 			idle.Reset(limit)
 		}
-		res.Body = body
-		err = e.receive(res, r, out)
+		res.Body = &watched{in: res.Body, heard: heard, left: maxStreamBytes}
+		err = e.receive(res, r, out, heard)
 		_ = res.Body.Close() // whatever comes of it, the answer is read
 	}
 	switch {
@@ -105,8 +104,9 @@ func (w *watched) Read(p []byte) (int, error) {
 
 func (w *watched) Close() error { return w.in.Close() }
 
-// receive reads the answer, a stream or, from endpoints that do not stream, one piece.
-func (e *Endpoint) receive(res *http.Response, r *reply, out sink) error {
+// receive reads the answer, a stream or, from endpoints that do not stream, one
+// piece. It calls heard after each event, when it is clear what it was.
+func (e *Endpoint) receive(res *http.Response, r *reply, out sink, heard func()) error {
 	split := splitter{reply: r, out: out}
 	defer split.end()
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" {
@@ -127,6 +127,7 @@ func (e *Endpoint) receive(res *http.Response, r *reply, out sink) error {
 		if done || err != nil {
 			return err
 		}
+		heard()
 	}
 	if err := events.Err(); err != nil {
 		return err

@@ -1,9 +1,12 @@
 package chat
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge/local/chat/chattest"
@@ -130,26 +133,100 @@ func TestAnAnswerThatBreaksOffIsContinued(t *testing.T) {
 	}
 }
 
-func TestSilenceEndsARequestNotARun(t *testing.T) {
-	t.Parallel()
-	server := chattest.Start(t, chattest.Hang("", nil), chattest.Hang(": still here\n\n", nil))
-	e, _ := connect(t, server, func(o *Options) { o.Idle = 200 * time.Millisecond })
-	// On a slow machine the third request may be silent for too long as well.
-	server.Decide(func(chattest.Request) chattest.Turn { return chattest.Say("Here.") })
-	answer, err := e.Run(testContext(t), ask("Go."))
-	if err != nil || !strings.Contains(answer.Text, "Here.") {
-		t.Errorf("got %q, %v", answer.Text, err)
+// inBubble runs a test against an endpoint in virtual time, over a network that
+// is in memory.
+func inBubble(t *testing.T, script []chattest.Turn, test func(t *testing.T, e *Endpoint)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		server := &http.Server{Handler: chattest.New(t, script...).Handler()}
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(network) }()
+		e, err := New(Options{BaseURL: "http://model.test/v1", APIKey: chattest.Key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.transport.Proxy, e.transport.DialContext = nil, network.dial
+		test(t, e)
+		e.Close()
+		_ = server.Close() // its listener has no error
+		<-served
+	})
+}
+
+// pipes is a network of one listener.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
-func TestASilentEndAfterTheFinishIsNotWaitedFor(t *testing.T) {
-	t.Parallel()
-	e, slept := connect(t, chattest.Start(t, chattest.Hang(chattest.Text("Hello.")+chattest.Finish("stop"), nil)),
-		func(o *Options) { o.Idle = 200 * time.Millisecond })
-	answer, err := e.Run(testContext(t), ask("Go."))
-	if err != nil || answer.Text != "Hello." {
-		t.Errorf("got %q, %v after %v", answer.Text, err, slept.list)
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
+}
+
+func (p pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestSilenceEndsARequest(t *testing.T) {
+	t.Parallel()
+	inBubble(t, []chattest.Turn{chattest.Hang("", nil), chattest.Say("Here.")}, func(t *testing.T, e *Endpoint) {
+		began := time.Now()
+		answer, err := e.Run(t.Context(), ask("Go."))
+		if took := time.Since(began); err != nil || answer.Text != "Here." || took < defaultIdle || took > defaultIdle+firstWait {
+			t.Errorf("got %q, %v after %v", answer.Text, err, took)
+		}
+	})
+	inBubble(t, []chattest.Turn{chattest.Hang("", nil), chattest.Hang(": still here\n\n", nil)}, func(t *testing.T, e *Endpoint) {
+		_, err := e.Run(t.Context(), ask("Go."))
+		wantError(t, err, CodeUpstream, "sent nothing for 5m0s", "tried 2 times")
+	})
+}
+
+func TestKeepalivesAreNoSilence(t *testing.T) {
+	t.Parallel()
+	slow := func(w http.ResponseWriter, r *http.Request, asked chattest.Request) {
+		for range 60 {
+			chattest.Raw("text/event-stream", ": thinking\n\n")(w, r, asked)
+			_ = http.NewResponseController(w).Flush() // the client may have gone
+			time.Sleep(time.Minute)                   // virtual
+		}
+		chattest.Say("An hour later.")(w, r, asked)
+	}
+	inBubble(t, []chattest.Turn{slow}, func(t *testing.T, e *Endpoint) {
+		if answer, err := e.Run(t.Context(), ask("Go.")); err != nil || answer.Text != "An hour later." {
+			t.Errorf("got %q, %v", answer.Text, err)
+		}
+	})
+}
+
+func TestTheRestAfterTheFinishIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	inBubble(t, []chattest.Turn{chattest.Hang(chattest.Text("Hello.")+chattest.Finish("stop"), nil)}, func(t *testing.T, e *Endpoint) {
+		began := time.Now()
+		answer, err := e.Run(t.Context(), ask("Go."))
+		if took := time.Since(began); err != nil || answer.Text != "Hello." || took > afterFinish {
+			t.Errorf("got %q, %v after %v", answer.Text, err, took)
+		}
+	})
 }
 
 func TestTheCountOfTokensIsNotInsistedOn(t *testing.T) {

@@ -162,8 +162,8 @@ func (r *run) callTools(ctx context.Context, calls []pending) []Message {
 		if p.tool == nil {
 			continue
 		}
-		r.called++
-		c := Invocation{ID: fmt.Sprintf("%s%d", r.q.CallPrefix, r.called), Args: p.args}
+		r.calls++
+		c := Invocation{ID: fmt.Sprintf("%s%d", r.q.CallPrefix, r.calls), Args: p.args}
 		select {
 		case places <- struct{}{}:
 		case <-ctx.Done():

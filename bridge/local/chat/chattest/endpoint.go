@@ -18,7 +18,7 @@ type Turn func(w http.ResponseWriter, r *http.Request, asked Request)
 
 // Endpoint is an endpoint that answers by a script.
 type Endpoint struct {
-	// URL is what OPENAI_BASE_URL would be.
+	// URL is what OPENAI_BASE_URL would be, once it has been started.
 	URL string
 
 	t       testing.TB
@@ -34,21 +34,33 @@ type Endpoint struct {
 // endpoint would refuse, fails the test.
 func Start(t testing.TB, script ...Turn) *Endpoint {
 	t.Helper()
+	e := New(t, script...)
+	server := httptest.NewServer(e.Handler())
+	t.Cleanup(server.Close)
+	e.URL = server.URL + "/v1"
+	return e
+}
+
+// New makes an endpoint as [Start] does, for a server of the test's own.
+func New(t testing.TB, script ...Turn) *Endpoint {
+	t.Helper()
 	e := &Endpoint{t: t, script: script, models: Models("test-model")}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", e.complete)
-	mux.HandleFunc("GET /v1/models", e.listModels)
-	server := httptest.NewServer(mux)
 	t.Cleanup(func() {
-		server.Close()
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if len(e.script) > 0 && !t.Failed() {
 			t.Errorf("the endpoint was not asked for the last %d turns of its script", len(e.script))
 		}
 	})
-	e.URL = server.URL + "/v1"
 	return e
+}
+
+// Handler answers below /v1.
+func (e *Endpoint) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", e.complete)
+	mux.HandleFunc("GET /v1/models", e.listModels)
+	return mux
 }
 
 // Then adds turns to the script.
@@ -142,9 +154,17 @@ func Models(ids ...string) http.HandlerFunc {
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]map[string]string{"error": { // the client may have gone
-		"message": message, "type": "invalid_request_error", "code": code,
-	}})
+	type said struct {
+		Message string `json:"message"`
+		Type    string `json:"type"`
+		Code    string `json:"code"`
+	}
+	body := struct {
+		Error said `json:"error"`
+	}{said{message, "invalid_request_error", code}}
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		return // the client has gone
+	}
 }
 
 // Refuse answers with a status and an error.
