@@ -188,9 +188,7 @@ func (a *Agent) Close(ctx context.Context) error {
 	}
 	_, err := call(ctx, conn, "close agent", conn.agents.CloseAgent, &sdkv1.CloseAgentRequest{AgentId: a.id})
 	if err == nil || errors.Is(err, ErrNotFound) || !conn.alive() {
-		if !a.client.isBusy(a.id) { // a run under way still calls its tools
-			a.client.forgetTools(a.id)
-		}
+		a.client.leaveTools(a.id)
 		return nil
 	}
 	// The bridge still has it: closing can be tried again.

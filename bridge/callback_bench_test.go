@@ -56,7 +56,7 @@ func BenchmarkToolCallback(b *testing.B) {
 
 type bareTool struct{}
 
-func (bareTool) CallCustomTool(_ context.Context, r *connect.Request[sdkv1.CallCustomToolRequest]) (*connect.Response[sdkv1.CallCustomToolResponse], error) {
+func (bareTool) CallCustomTool(context.Context, *connect.Request[sdkv1.CallCustomToolRequest]) (*connect.Response[sdkv1.CallCustomToolResponse], error) {
 	result, err := encodeResult(ToolResult{Value: map[string]any{"sum": 42}})
 	return connect.NewResponse(&sdkv1.CallCustomToolResponse{Result: result}), err
 }

@@ -37,7 +37,11 @@ func (c *Client) beginTools(run context.Context, agentID string) (named func(run
 	return c.callbacks.tools.begin(run, agentID)
 }
 
-// forgetTools takes the tools of an agent away that is closed or deleted.
+// leaveTools takes the tools of an agent away that is closed. A run under way may
+// call them to its end.
+func (c *Client) leaveTools(agentID string) { c.callbacks.tools.leave(agentID) }
+
+// forgetTools takes the tools of an agent away that is deleted, and ends their calls.
 func (c *Client) forgetTools(agentID string) { c.callbacks.tools.forget(agentID) }
 
 // registerTools tells the bridge where tools are called, unless it knows.

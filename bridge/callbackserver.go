@@ -69,7 +69,7 @@ func newCallbackServer(store Store, logger *slog.Logger, redact func(string) str
 // newCallbackToken returns 32 random bytes as text.
 func newCallbackToken() string {
 	var random [32]byte
-	rand.Read(random[:]) //nolint:errcheck // it never returns an error
+	rand.Read(random[:])
 	return base64.RawURLEncoding.EncodeToString(random[:])
 }
 
@@ -83,7 +83,7 @@ func (s *callbackServer) start() (string, error) {
 	if s.server != nil {
 		return s.root, nil
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("bridge: listen for callbacks: %w", err)
 	}

@@ -51,12 +51,9 @@ func (f *fakeBridge) callTool(agentID string, c fakeCall) fakeStep {
 	}
 	// No deadline, as in the vendor's bridge.
 	res, err := client.CallCustomTool(context.Background(), connect.NewRequest(req))
-	status, result := "completed", any(nil)
-	switch {
-	case err != nil:
-		status, result = "error", map[string]any{"error": strings.ReplaceAll(err.Error(), to.url, "URL")}
-	default:
-		result = res.Msg.GetResult().AsMap()
+	if err != nil {
+		return message("tool_call", "call_id", c.ID, "name", "mcp", "status", "error",
+			"result", map[string]any{"error": strings.ReplaceAll(err.Error(), to.url, "URL")})
 	}
-	return message("tool_call", "call_id", c.ID, "name", "mcp", "status", status, "result", result)
+	return message("tool_call", "call_id", c.ID, "name", "mcp", "status", "completed", "result", res.Msg.GetResult().AsMap())
 }

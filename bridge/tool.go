@@ -15,15 +15,18 @@ type Tool struct {
 	InputSchema json.RawMessage
 	// OutputSchema describes the result to the agent; it is not enforced.
 	OutputSchema json.RawMessage
-	// Call runs the tool. Its context ends with the run. A returned error, and a
-	// panic, is told to the agent as a failed call.
+	// Call runs the tool. It is called concurrently, and once for each call of the
+	// agent however often the bridge asks. Its context ends with the run, and has no
+	// deadline of ours. A returned error, after Options.Redact, is told to the agent
+	// as a failed call; of a panic it learns no more than that. The result is
+	// refused above 1 MiB of JSON.
 	Call func(ctx context.Context, c ToolInvocation) (ToolResult, error)
 }
 
 // ToolInvocation is one call of a tool.
 type ToolInvocation struct {
 	AgentID string
-	// RunID is empty when the call came before the run's name.
+	// RunID is empty when the call came before the run had a name.
 	RunID string
 	// CallID is the [ToolCall.CallID] of the run's events; empty when the bridge gave none.
 	CallID string
@@ -35,6 +38,7 @@ type ToolInvocation struct {
 // wire in the rich form, otherwise as Value alone.
 type ToolResult struct {
 	// Value is any JSON value; what is not an object is wrapped as {"value": …}.
+	// Numbers travel as float64: send whole numbers beyond 2^53 as text.
 	Value any
 	// Content is what the agent reads instead of Value, which becomes the structured content.
 	Content []ToolContent

@@ -31,7 +31,9 @@ type toolbox struct {
 type agentTools struct {
 	tools map[string]*offeredTool
 	run   *toolRun // nil while no run is under way
-	past  keyRing  // calls that are over and whose answer is not remembered
+	// leaving makes the end of the run the end of the tools.
+	leaving bool
+	past    keyRing // calls that are over and whose answer is not remembered
 }
 
 // toolRun is one run of an agent. A call belongs to the run that was under way
@@ -61,7 +63,19 @@ func (b *toolbox) offer(agentID string, tools map[string]*offeredTool) {
 		a = new(agentTools)
 		b.agents[agentID] = a
 	}
-	a.tools = tools
+	a.tools, a.leaving = tools, false
+}
+
+// leave takes the agent's tools away once no run is under way that may call them.
+func (b *toolbox) leave(agentID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.agents[agentID]; a != nil {
+		a.leaving = true
+		if a.run == nil {
+			delete(b.agents, agentID)
+		}
+	}
 }
 
 // forget takes the agent's tools away and ends what they do.
@@ -97,6 +111,9 @@ func (b *toolbox) begin(ctx context.Context, agentID string) (named func(string)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		a.finish(r)
+		if a.leaving && a.run == nil && b.agents[agentID] == a {
+			delete(b.agents, agentID)
+		}
 	}
 	return named, end
 }

@@ -13,7 +13,7 @@ import (
 
 // countingTool answers with how often it was called, once release is closed.
 func countingTool(calls *atomic.Int32, release <-chan struct{}) Tool {
-	return Tool{Name: "count", Call: func(ctx context.Context, c ToolInvocation) (ToolResult, error) {
+	return Tool{Name: "count", Call: func(ctx context.Context, _ ToolInvocation) (ToolResult, error) {
 		n := calls.Add(1)
 		select {
 		case <-release:
@@ -158,6 +158,36 @@ func TestLateCalls(t *testing.T) {
 	}
 }
 
+func TestToolsOfAClosedAgent(t *testing.T) {
+	t.Parallel()
+	box := startedBox(t, echoTool())
+	box.leave("a")
+	if got := box.call(t, "echo", `{"x":1}`); got != `{"x":1}` {
+		t.Errorf("the run under way was answered with %s", got)
+	}
+	box.end()
+	if len(box.agents) != 0 {
+		t.Error("the tools are kept after the run")
+	}
+	offered, err := checkTools([]Tool{echoTool()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box.offer("a", offered)
+	_, end := box.begin(context.Background(), "a")
+	box.leave("a")
+	box.offer("a", offered) // it was resumed
+	end()
+	if len(box.agents) != 1 {
+		t.Error("the tools of a resumed agent are gone")
+	}
+	box.leave("a")
+	box.leave("nobody")
+	if len(box.agents) != 0 {
+		t.Error("the tools are kept without a run")
+	}
+}
+
 func TestCallsWithoutATool(t *testing.T) {
 	t.Parallel()
 	box := startedBox(t, countingTool(new(atomic.Int32), released()))
@@ -212,7 +242,7 @@ func TestFailingTools(t *testing.T) {
 		"a long error":    {func() (ToolResult, error) { return ToolResult{}, errors.New(strings.Repeat("ä", maxRefusal)) }, "ää …", ""},
 		"both":            {func() (ToolResult, error) { return ToolResult{Value: 1}, errors.New("too bad") }, "too bad", ""},
 		"a panic":         {func() (ToolResult, error) { panic("hush-hush") }, "tool fail failed unexpectedly", "TestFailingTools"},
-		"a nil panic":     {func() (ToolResult, error) { var m map[string]int; m["x"] = 1; return ToolResult{}, nil }, "failed unexpectedly", "nil map"},
+		"a slip":          {func() (ToolResult, error) { var s []int; return ToolResult{Value: s[len(s)]}, nil }, "failed unexpectedly", "out of range"},
 		"a goexit":        {func() (ToolResult, error) { runtime.Goexit(); return ToolResult{}, nil }, "failed unexpectedly", "a tool panicked"},
 		"no JSON":         {func() (ToolResult, error) { return ToolResult{Value: func() {}}, nil }, "cannot be sent", "cannot be sent"},
 		"its own IsError": {func() (ToolResult, error) { return ToolResult{Value: "shop is closed", IsError: true}, nil }, "shop is closed", ""},

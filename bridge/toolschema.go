@@ -134,9 +134,10 @@ func deeper(data []byte, limit int) bool {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case inString:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == '"' {
+			case '"':
 				inString = false
 			}
 		case c == '"':
