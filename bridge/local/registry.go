@@ -309,5 +309,5 @@ func (r *registry) drain(ctx context.Context) {
 	for _, live := range runs {
 		r.awaitOrFinish(live, stopShutdown)
 	}
-	r.saveEnds()
+	r.saveAllEnds(context.Background())
 }
