@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -31,6 +32,49 @@ func TestEventLogIsSealedOnce(t *testing.T) {
 	<-changed
 	if err := log.append(testContext(t), time.Time{}, "assistant", nil); !errors.Is(err, errSealed) {
 		t.Errorf("a message after the end: %v", err)
+	}
+}
+
+// A disk that does not take a message leaves the record as it was: the next one
+// that it takes follows the last that it took.
+func TestEventLogOnAFailingDisk(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.ndjson")
+	log, err := createLog(path, maxLogBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(text string) error {
+		return log.append(t.Context(), time.Time{}, "assistant", map[string]any{"text": text})
+	}
+	good := log.file
+	if err := say("a"); err != nil {
+		t.Fatal(err)
+	}
+	if log.file, err = os.Open(path); err != nil { // not for writing
+		t.Fatal(err)
+	}
+	if err := say("lost"); err == nil {
+		t.Error("a message that was not written is taken")
+	}
+	if err := log.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.file = good
+	if err := say("b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.seal(); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	reader, err := openLogReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.close()
+	if err := reader.upTo(maxLogBytes, func(e entry) error { got = append(got, e.Seq); return nil }); err != nil || !slices.Equal(got, []int{1, 2}) || reader.bad > 0 {
+		t.Errorf("the record has the messages %v, %v", got, err)
 	}
 }
 

@@ -51,25 +51,25 @@ func forwardLog(spool *eventLog, send func(context.Context, entry) error, failed
 
 // append waits while too many messages are on their way.
 func (l *forwardedLog) append(ctx context.Context, at time.Time, kind string, message map[string]any) error {
-	for {
-		sent, lost, moved := l.progress()
+	for ctx.Err() == nil {
+		sent, moved, lost := l.progress()
 		if lost != nil || l.written()-sent < l.unsent {
 			break
 		}
 		select {
 		case <-moved:
-			continue
 		case <-ctx.Done():
 		}
-		break
 	}
 	return l.eventLog.append(ctx, at, kind, message)
 }
 
-func (l *forwardedLog) progress() (sent int, lost error, moved <-chan struct{}) {
+// progress says how many messages the store has taken, and why it takes no more
+// if it does not. The channel is closed when either changes.
+func (l *forwardedLog) progress() (sent int, moved <-chan struct{}, lost error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.sent, l.lost, l.moved
+	return l.sent, l.moved, l.lost
 }
 
 // advance notes that one more message was taken, or why it was not.
@@ -133,7 +133,7 @@ func (l *forwardedLog) seal() error {
 		<-l.done
 	}
 	l.cancel()
-	if sent, lost, _ := l.progress(); lost != nil || sent < l.written() {
+	if sent, _, lost := l.progress(); lost != nil || sent < l.written() {
 		err = errors.Join(err, fmt.Errorf("the store took %d of the %d messages of a run: %w", sent, l.written(), lost))
 	}
 	// Streams that have it open read on where the system lets them; elsewhere it

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // schemaVersion is that of the files below the state root.
@@ -43,13 +45,17 @@ func replaceFile(path string, data []byte) error {
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return syncDir(filepath.Dir(path))
 }
+
+// rename tries again for a while where the system refuses it because somebody
+// reads the file just then, which only Windows does.
+func rename(from, to string) error { return robustio.Rename(from, to) }
 
 // openRegular opens a file that is there. Anything else in its place, such as a
 // pipe that would block for ever, is [errUnreadable].

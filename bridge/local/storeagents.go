@@ -49,7 +49,7 @@ func (s *fileStore) createAgent(_ context.Context, rec agentRecord) error {
 		err = writeJSON(filepath.Join(dir, "agent.json"), rec)
 	}
 	if err == nil {
-		err = os.Rename(dir, final)
+		err = rename(dir, final)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("create agent: %w", err), os.RemoveAll(dir))
@@ -57,9 +57,7 @@ func (s *fileStore) createAgent(_ context.Context, rec agentRecord) error {
 	if err := syncDir(filepath.Dir(final)); err != nil {
 		return fmt.Errorf("create agent: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept[rec.ID] = &keptAgent{dir: final, rec: rec}
+	s.keep(&keptAgent{rec: rec})
 	return nil
 }
 
@@ -79,7 +77,7 @@ func (s *fileStore) saveAgent(_ context.Context, rec agentRecord) error {
 func (s *fileStore) deleteAgent(_ context.Context, id string) error {
 	dir := s.agentDir(id)
 	gone := filepath.Join(filepath.Dir(dir), ".deleted-"+filepath.Base(dir))
-	if err := os.Rename(dir, gone); err != nil {
+	if err := rename(dir, gone); err != nil {
 		return fmt.Errorf("delete agent: %w", err)
 	}
 	s.mu.Lock()

@@ -106,7 +106,7 @@ func (d *storeDouble) snapshot(t testing.TB) *storeDouble {
 	return to
 }
 
-func (d *storeDouble) CallStore(ctx context.Context, r *connect.Request[sdkv1.CallStoreRequest]) (*connect.Response[sdkv1.CallStoreResponse], error) {
+func (d *storeDouble) CallStore(_ context.Context, r *connect.Request[sdkv1.CallStoreRequest]) (*connect.Response[sdkv1.CallStoreResponse], error) {
 	call := r.Msg.GetSubstore() + "." + r.Msg.GetMethod()
 	input := r.Msg.GetInput().AsMap()
 	d.mu.Lock()
