@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -28,66 +29,110 @@ const benchEvents = 5000
 func BenchmarkStream(b *testing.B) {
 	server := httptest.NewServer(benchBridge(b, benchStream(b)))
 	defer server.Close()
-	ctx := context.Background()
 
-	b.Run("bare", func(b *testing.B) {
-		o := &Options{}
-		conn := newConnection(server.URL, fakeToken, noMask, o)
-		defer conn.close(ctx, 0)
-		measure(b, func() int {
-			stream, err := conn.agents.Send(ctx, connect.NewRequest(&sdkv1.SendRequest{AgentId: "a"}))
-			if err != nil {
-				b.Fatal(err)
+	b.Run("bare", func(b *testing.B) { measure(b, bareReader(b, server.URL)) })
+	b.Run("adapter", func(b *testing.B) { measure(b, adapterReader(b, server.URL)) })
+	// The two in turns, so that whatever else the machine does slows both.
+	b.Run("ratio", func(b *testing.B) {
+		readers := []func() int{bareReader(b, server.URL), adapterReader(b, server.URL)}
+		var took [2]time.Duration
+		for b.Loop() {
+			for i, read := range readers {
+				began := time.Now()
+				read()
+				took[i] += time.Since(began)
 			}
-			n := 0
-			for stream.Receive() {
-				if stream.Msg().GetSdkMessage() != nil {
-					n++
-				}
-			}
-			if err := stream.Err(); err != nil {
-				b.Fatal(err)
-			}
-			return n
-		})
-	})
-	b.Run("adapter", func(b *testing.B) {
-		client, err := New(Options{URL: server.URL, Token: fakeToken, APIKey: "k"})
-		if err != nil {
-			b.Fatal(err)
 		}
-		defer func() { _ = client.Close(ctx) }()
-		agent, err := client.Agents().Create(ctx, AgentOptions{Model: "m", Local: &LocalOptions{Dir: b.TempDir()}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		measure(b, func() int {
-			run, err := agent.Send(ctx, Message{Text: "go"}, SendOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			n := 0
-			for _, err := range run.Events(ctx) {
-				if err != nil {
-					b.Fatal(err)
-				}
-				n++
-			}
-			return n
-		})
+		b.ReportMetric(float64(took[1])/float64(took[0]), "adapter/bare")
 	})
 }
 
+// What the two cost in time depends on the machine and its other work. What they
+// allocate does not, and is most of the time.
+func TestStreamCostsLessThanABareClient(t *testing.T) {
+	server := httptest.NewServer(benchBridge(t, benchStream(t)))
+	defer server.Close()
+	allocated := func(read func() int) float64 {
+		read() // connects, and fills the pools
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if n := read(); n != benchEvents {
+			t.Fatalf("%d events, want %d", n, benchEvents)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.Mallocs-before.Mallocs) / benchEvents
+	}
+	bare, adapter := allocated(bareReader(t, server.URL)), allocated(adapterReader(t, server.URL))
+	t.Logf("allocations per event: bare %.1f, adapter %.1f", bare, adapter)
+	if adapter > bare {
+		t.Errorf("the adapter makes %.1f allocations per event, a bare client %.1f", adapter, bare)
+	}
+}
+
+// bareReader counts the messages of a stream with the generated client.
+func bareReader(t testing.TB, url string) func() int {
+	ctx := context.Background()
+	conn := newConnection(url, fakeToken, noMask, &Options{})
+	t.Cleanup(func() { conn.close(ctx, 0) })
+	return func() int {
+		stream, err := conn.agents.Send(ctx, connect.NewRequest(&sdkv1.SendRequest{AgentId: "a"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for stream.Receive() {
+			if stream.Msg().GetSdkMessage() != nil {
+				n++
+			}
+		}
+		if err := stream.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
+// adapterReader counts the events of a run.
+func adapterReader(t testing.TB, url string) func() int {
+	ctx := context.Background()
+	client, err := New(Options{URL: url, Token: fakeToken, APIKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close(ctx) })
+	agent, err := client.Agents().Create(ctx, AgentOptions{Model: "m", Local: &LocalOptions{Dir: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() int {
+		run, err := agent.Send(ctx, Message{Text: "go"}, SendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range run.Events(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		return n
+	}
+}
+
 func measure(b *testing.B, read func() int) {
+	read() // connects
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	rounds := 0
 	for b.Loop() {
 		if n := read(); n != benchEvents {
 			b.Fatalf("%d events, want %d", n, benchEvents)
 		}
+		rounds++
 	}
 	runtime.ReadMemStats(&after)
-	events := float64(benchEvents) * float64(b.N)
+	events := float64(benchEvents) * float64(rounds)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
 	b.ReportMetric(events/b.Elapsed().Seconds(), "events/s")
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/events, "allocs/event")
@@ -95,7 +140,7 @@ func measure(b *testing.B, read func() int) {
 
 // benchStream is a busy run on the wire: mostly fragments of text and of thought,
 // some tools with arguments and results.
-func benchStream(b *testing.B) []byte {
+func benchStream(b testing.TB) []byte {
 	var wire []byte
 	add := func(m *sdkv1.RunStreamMessage) {
 		data, err := proto.Marshal(m)
@@ -139,7 +184,7 @@ func appendEnvelope(wire []byte, flags byte, data []byte) []byte {
 }
 
 // benchBridge answers every Send with the same bytes.
-func benchBridge(b *testing.B, wire []byte) http.Handler {
+func benchBridge(b testing.TB, wire []byte) http.Handler {
 	f := &fakeBridge{cancelled: make(chan struct{}, 1), known: map[string]bool{}, answered: map[string]int{}}
 	rest := f.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,30 +18,33 @@ func decodeEvent(f *frame, agentID, runID string) Event {
 	case frameStep:
 		e.AgentID, e.RunID, e.Payload = agentID, runID, Step{Type: f.name, Data: f.body.raw()}
 	default:
-		e.AgentID, e.RunID = f.body.same("agent_id", agentID), f.body.same("run_id", runID)
-		e.Payload = decodePayload(f.name, f.body)
+		var few fewEntries
+		fields, _ := f.body.entries(few[:0])
+		e.AgentID, e.RunID = fields.same("agent_id", agentID), fields.same("run_id", runID)
+		e.Payload = decodePayload(f.name, fields)
 	}
 	return e
 }
 
 // decodePayload reads the object of an sdk_message.
-func decodePayload(kind string, f object) Payload {
+func decodePayload(kind string, f entries) Payload {
 	if kind == "" {
 		kind = f.text("type") // the object repeats it
 	}
 	switch kind {
 	case "system":
-		return System{Subtype: f.text("subtype"), Model: f.modelID(), Tools: f.texts("tools")}
+		return System{Subtype: f.text("subtype"), Model: modelID(f), Tools: f.texts("tools")}
 	case "user":
-		text, _ := f.object("message").content()
+		text, _ := content(f.object("message"))
 		return User{Text: text}
 	case "assistant":
-		text, uses := f.object("message").content()
+		text, uses := content(f.object("message"))
 		return Assistant{Text: text, ToolUses: uses}
 	case "thinking":
 		return Thinking{Text: f.text("text"), Duration: time.Duration(f.integer("thinking_duration_ms")) * time.Millisecond}
 	case "tool_call":
-		cut := f.object("truncated")
+		var few fewEntries
+		cut, _ := f.object("truncated").entries(few[:0])
 		return ToolCall{
 			CallID: f.text("call_id"), Name: f.text("name"), Status: ToolCallStatus(f.text("status")),
 			Args: f.json("args"), Result: f.json("result"),
@@ -54,7 +57,8 @@ func decodePayload(kind string, f object) Payload {
 	case "task":
 		return Task{Status: f.text("status"), Text: f.text("text")}
 	case "usage":
-		u := f.object("usage")
+		var few fewEntries
+		u, _ := f.object("usage").entries(few[:0])
 		return Tokens{Usage: Usage{
 			InputTokens: u.integer("inputTokens"), OutputTokens: u.integer("outputTokens"),
 			CacheReadTokens: u.integer("cacheReadTokens"), CacheWriteTokens: u.integer("cacheWriteTokens"),
@@ -89,7 +93,9 @@ func usageOf(u *sdkv1.TokenUsage) Usage {
 }
 
 // content joins the text of a message's content and collects its tool uses.
-func (o object) content() (string, []ToolUse) {
+func content(message object) (string, []ToolUse) {
+	var few, fewer fewEntries
+	o, _ := message.entries(few[:0])
 	if s, ok := o.of("content", kindString); ok {
 		return validText(s.bytes), nil
 	}
@@ -105,7 +111,7 @@ func (o object) content() (string, []ToolUse) {
 		if !ok || s.kind != kindObject {
 			continue
 		}
-		part := object(s.bytes)
+		part, _ := object(s.bytes).entries(fewer[:0])
 		switch kind, _ := part.of("type", kindString); string(kind.bytes) {
 		case "text":
 			if text == "" {
@@ -120,9 +126,10 @@ func (o object) content() (string, []ToolUse) {
 }
 
 // modelID reads the model's id, which comes as a string or as a selection with parameters.
-func (o object) modelID() string {
-	if id := o.text("model"); id != "" {
+func modelID(f entries) string {
+	if id := f.text("model"); id != "" {
 		return id
 	}
-	return o.object("model").text("id")
+	selection, _ := f.object("model").entries(nil)
+	return selection.text("id")
 }

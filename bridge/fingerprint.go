@@ -19,8 +19,8 @@ func hashObject(seed maphash.Seed, o object, depth int) uint64 {
 		if !ok {
 			return blend(sum, uint64(kindObject))
 		}
-		key, v, _ := entry(element)
-		sum += blend(maphash.Bytes(seed, key), hashValue(seed, v, depth))
+		one, _ := entryOf(element)
+		sum += blend(maphash.Bytes(seed, one.key), hashValue(seed, one.value, depth))
 	}
 }
 

@@ -2,8 +2,8 @@ package bridge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -81,31 +81,23 @@ func (frameCodec) Unmarshal(data []byte, m any) error {
 // unmarshal reads a frame. It keeps nothing of data, which is reused.
 func (f *frame) unmarshal(data []byte) error {
 	*f = frame{}
-	data = bytes.Clone(data)
-	for len(data) > 0 {
-		number, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return protowire.ParseError(n)
+	for data = bytes.Clone(data); len(data) > 0; {
+		field, rest, ok := cutField(data)
+		if !ok {
+			return errMalformed
 		}
-		data = data[n:]
-		if typ != protowire.BytesType { // a field of a later version
-			if n = protowire.ConsumeFieldValue(number, typ, data); n < 0 {
-				return protowire.ParseError(n)
-			}
-			data = data[n:]
+		data = rest
+		if field.typ != protowire.BytesType { // of a later version
 			continue
 		}
-		field, n := protowire.ConsumeBytes(data)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		data = data[n:]
-		if err := f.set(number, field); err != nil {
+		if err := f.set(field.number, field.bytes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+var errMalformed = errors.New("a message of the run's stream is malformed")
 
 func (f *frame) set(number protowire.Number, field []byte) error {
 	switch number {
@@ -133,25 +125,19 @@ func (f *frame) set(number protowire.Number, field []byte) error {
 // open reads the type and the object of a message, a delta or a step.
 func (f *frame) open(data []byte) error {
 	for len(data) > 0 {
-		number, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return protowire.ParseError(n)
+		field, rest, ok := cutField(data)
+		if !ok {
+			return errMalformed
 		}
-		data = data[n:]
-		size := protowire.ConsumeFieldValue(number, typ, data)
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		if typ == protowire.BytesType {
-			field, _ := protowire.ConsumeBytes(data)
-			switch number {
+		data = rest
+		if field.typ == protowire.BytesType {
+			switch field.number {
 			case fieldType:
-				f.name = typeName(field)
+				f.name = typeName(field.bytes)
 			case fieldBody:
-				f.body = field
+				f.body = field.bytes
 			}
 		}
-		data = data[size:]
 	}
 	return nil
 }
@@ -182,12 +168,4 @@ func typeName(b []byte) string {
 	default:
 		return validText(b)
 	}
-}
-
-// validText makes a string of what claims to be UTF-8.
-func validText(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	return string(bytes.ToValidUTF8(b, []byte("\uFFFD")))
 }

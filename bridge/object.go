@@ -44,149 +44,121 @@ type elements struct {
 
 func (e *elements) next() ([]byte, bool) {
 	for len(e.rest) > 0 {
-		number, typ, n := protowire.ConsumeTag(e.rest)
-		if n < 0 {
-			break
+		f, rest, ok := cutField(e.rest)
+		if !ok {
+			e.malformed = true
+			return nil, false
 		}
-		size := protowire.ConsumeFieldValue(number, typ, e.rest[n:])
-		if size < 0 {
-			break
-		}
-		field := e.rest[n : n+size]
-		e.rest = e.rest[n+size:]
-		if number == 1 && typ == protowire.BytesType {
-			element, _ := protowire.ConsumeBytes(field)
-			return element, true
+		e.rest = rest
+		if f.number == 1 && f.typ == protowire.BytesType {
+			return f.bytes, true
 		}
 	}
-	e.malformed = len(e.rest) > 0
 	return nil, false
 }
 
-// entry splits an element of an object.
-func entry(element []byte) (key []byte, v value, ok bool) {
-	v = value{} // a key without a value has one that is absent, not none
+// entry is a field of an object.
+type entry struct {
+	key   []byte
+	value value
+}
+
+// entryOf splits an element of an object.
+func entryOf(element []byte) (e entry, ok bool) {
+	e.value = value{} // a key without a value has one that is absent, not none
 	for len(element) > 0 {
-		number, typ, n := protowire.ConsumeTag(element)
-		if n < 0 {
-			return nil, nil, false
+		f, rest, ok := cutField(element)
+		if !ok {
+			return entry{}, false
 		}
-		size := protowire.ConsumeFieldValue(number, typ, element[n:])
-		if size < 0 {
-			return nil, nil, false
-		}
-		if typ == protowire.BytesType {
-			field, _ := protowire.ConsumeBytes(element[n : n+size])
-			switch number {
+		element = rest
+		if f.typ == protowire.BytesType {
+			switch f.number {
 			case 1:
-				key = field
+				e.key = f.bytes
 			case 2:
-				v = field
+				e.value = f.bytes
 			}
 		}
-		element = element[n+size:]
 	}
-	return key, v, true
+	return e, true
 }
 
-// scalar is a value that is split into its case and what it holds.
-type scalar struct {
-	kind valueKind
-	// bytes is a string, or the wire form of an object or a list.
-	bytes []byte
-	// bits is a number or a bool.
-	bits uint64
-}
+// fewEntries is room for the entries of an ordinary object.
+type fewEntries [8]entry
 
-func (s scalar) number() float64 { return math.Float64frombits(s.bits) }
-
-// read splits a value; false when it is malformed. The last case wins.
-func (v value) read() (s scalar, ok bool) {
-	for len(v) > 0 {
-		number, typ, n := protowire.ConsumeTag(v)
-		if n < 0 {
-			return scalar{}, false
+// entries appends the object's entries to all, as far as they can be read.
+func (o object) entries(all []entry) (entries, bool) {
+	for e := (elements{rest: o}); ; {
+		element, more := e.next()
+		if !more {
+			return all, !e.malformed
 		}
-		v = v[n:]
-		size := protowire.ConsumeFieldValue(number, typ, v)
-		if size < 0 {
-			return scalar{}, false
+		one, ok := entryOf(element)
+		if !ok {
+			return all, false
 		}
-		kind := valueKind(number)
-		switch {
-		case (kind == kindString || kind == kindObject || kind == kindList) && typ == protowire.BytesType:
-			b, _ := protowire.ConsumeBytes(v)
-			s = scalar{kind: kind, bytes: b}
-		case kind == kindNumber && typ == protowire.Fixed64Type:
-			bits, _ := protowire.ConsumeFixed64(v)
-			s = scalar{kind: kind, bits: bits}
-		case (kind == kindNull || kind == kindBool) && typ == protowire.VarintType:
-			bits, _ := protowire.ConsumeVarint(v)
-			s = scalar{kind: kind, bits: bits}
-		}
-		v = v[size:]
+		all = append(all, one)
 	}
-	return s, true
 }
+
+// entries are the fields of an object.
+type entries []entry
 
 // get returns a field, or nil. The last of several with one name counts.
-func (o object) get(name string) value {
-	var found value
-	for e := (elements{rest: o}); ; {
-		element, ok := e.next()
-		if !ok {
-			return found
-		}
-		if key, v, ok := entry(element); ok && string(key) == name {
-			found = v
+func (all entries) get(name string) value {
+	for i := len(all) - 1; i >= 0; i-- {
+		if string(all[i].key) == name {
+			return all[i].value
 		}
 	}
+	return nil
 }
 
 // of returns a field if it has the kind.
-func (o object) of(name string, kind valueKind) (scalar, bool) {
-	s, ok := o.get(name).read()
+func (all entries) of(name string, kind valueKind) (scalar, bool) {
+	s, ok := all.get(name).read()
 	if !ok || s.kind != kind {
 		return scalar{}, false
 	}
 	return s, true
 }
 
-func (o object) text(name string) string {
-	s, _ := o.of(name, kindString)
+func (all entries) text(name string) string {
+	s, _ := all.of(name, kindString)
 	return validText(s.bytes)
 }
 
 // same returns known if that is the field's text, and spares it an allocation.
-func (o object) same(name, known string) string {
-	s, _ := o.of(name, kindString)
+func (all entries) same(name, known string) string {
+	s, _ := all.of(name, kindString)
 	if string(s.bytes) == known {
 		return known
 	}
 	return validText(s.bytes)
 }
 
-func (o object) truth(name string) bool {
-	s, ok := o.of(name, kindBool)
+func (all entries) truth(name string) bool {
+	s, ok := all.of(name, kindBool)
 	return ok && s.bits != 0
 }
 
-func (o object) object(name string) object {
-	s, ok := o.of(name, kindObject)
+func (all entries) object(name string) object {
+	s, ok := all.of(name, kindObject)
 	if !ok {
 		return nil
 	}
 	return s.bytes
 }
 
-func (o object) list(name string) elements {
-	s, _ := o.of(name, kindList)
+func (all entries) list(name string) elements {
+	s, _ := all.of(name, kindList)
 	return elements{rest: s.bytes}
 }
 
 // integer reads a number; 0 for one that a double cannot hold exactly.
-func (o object) integer(name string) int64 {
-	s, ok := o.of(name, kindNumber)
+func (all entries) integer(name string) int64 {
+	s, ok := all.of(name, kindNumber)
 	n := s.number()
 	if !ok || math.IsNaN(n) || math.Abs(n) > 1<<53 {
 		return 0
@@ -194,22 +166,22 @@ func (o object) integer(name string) int64 {
 	return int64(n)
 }
 
-func (o object) texts(name string) []string {
-	var all []string
-	for l := o.list(name); ; {
+func (all entries) texts(name string) []string {
+	var texts []string
+	for l := all.list(name); ; {
 		v, ok := l.next()
 		if !ok {
-			return all
+			return texts
 		}
 		if s, ok := value(v).read(); ok && s.kind == kindString {
-			all = append(all, validText(s.bytes))
+			texts = append(texts, validText(s.bytes))
 		}
 	}
 }
 
 // json returns a field as JSON, or nil when it is not there.
-func (o object) json(name string) json.RawMessage {
-	v := o.get(name)
+func (all entries) json(name string) json.RawMessage {
+	v := all.get(name)
 	if v == nil {
 		return nil
 	}

@@ -68,30 +68,13 @@ func appendList(b []byte, list []byte, depth int) ([]byte, bool) {
 	}
 }
 
-// field is an entry of an object.
-type field struct {
-	key   []byte
-	value value
-}
-
 func appendObject(b []byte, o object, depth int) ([]byte, bool) {
-	var few [16]field // most objects need no more, and then no allocation
-	fields := few[:0]
-	for e := (elements{rest: o}); ; {
-		element, ok := e.next()
-		if !ok {
-			if e.malformed {
-				return b, false
-			}
-			break
-		}
-		key, v, ok := entry(element)
-		if !ok {
-			return b, false
-		}
-		fields = append(fields, field{key, v})
+	var few fewEntries
+	fields, ok := o.entries(few[:0])
+	if !ok {
+		return b, false
 	}
-	slices.SortStableFunc(fields, func(x, y field) int { return bytes.Compare(x.key, y.key) })
+	slices.SortStableFunc(fields, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
 	b = append(b, '{')
 	written := false
 	for i, f := range fields {
@@ -103,7 +86,6 @@ func appendObject(b []byte, o object, depth int) ([]byte, bool) {
 		}
 		written = true
 		b = append(appendString(b, f.key), ':')
-		var ok bool
 		if b, ok = appendValue(b, f.value, depth); !ok {
 			return b, false
 		}
