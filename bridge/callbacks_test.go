@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -211,6 +212,27 @@ func TestToolCallbackIsRefused(t *testing.T) {
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Op != "offer tools" || refused.Code != "unimplemented" {
 		t.Errorf("create = %v", err)
+	}
+}
+
+func TestToolsOfAnAttachedBridge(t *testing.T) {
+	t.Parallel()
+	record := recordFile(t)
+	fake := &fakeBridge{cancelled: make(chan struct{}, 4), known: map[string]bool{}, answered: map[string]int{}, script: fakeScript{
+		Record: record, Run: append([]fakeStep{
+			message("status", "status", "RUNNING"), {Call: &fakeCall{Tool: "echo", ID: "call-1", Args: map[string]any{"x": 1}}},
+		}, finished("ok")...),
+	}}
+	server := httptest.NewServer(fake.handler())
+	defer server.Close()
+	c := newClient(t, Options{URL: server.URL, Token: fakeToken, APIKey: "k"})
+	agent, err := c.Agents().Create(testContext(t), withTools(t, echoTool()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStrings(t, "answers", callsOf(t, send(t, agent)), `completed {"x":1}`)
+	if got := recorded(t, record, "SetToolCallback"); len(got) != 1 {
+		t.Errorf("the bridge was told %d times where tools are", len(got))
 	}
 }
 

@@ -43,7 +43,9 @@ func (f *fakeBridge) callTool(agentID string, c fakeCall) fakeStep {
 	if c.ID != "" {
 		req.ToolCallId = &c.ID
 	}
-	client := sdkv1connect.NewSdkCustomToolCallbackServiceClient(newHTTPClient(to.token), to.url, connect.WithProtoJSON())
+	connections := newHTTPClient(to.token)
+	defer connections.CloseIdleConnections()
+	client := sdkv1connect.NewSdkCustomToolCallbackServiceClient(connections, to.url, connect.WithProtoJSON())
 	if c.Broken {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
