@@ -39,7 +39,11 @@ func FuzzDamagedFile(f *testing.F) {
 		_, err1 := s.Pending(ctx, 0, 100)
 		_, err2 := s.Accept(ctx, delivery("new"))
 		_, err3 := s.Delivery(ctx, "github", "7")
-		for _, err := range []error{err1, err2, err3} {
+		_, err4 := s.AgentRecords(ctx, state.RecordRun, "agent", "", 9)
+		_, err5 := s.RunEvents(ctx, "run", 0, 9)
+		_, err6 := s.AppendRunEvent(ctx, "run", state.RunEvent{Type: "t"})
+		err7 := s.DeleteAgentRecord(ctx, state.RecordAgent, "agent")
+		for _, err := range []error{err1, err2, err3, err4, err5, err6, err7} {
 			if err != nil && !errors.Is(err, state.ErrCorrupt) && !errors.Is(err, state.ErrUnavailable) && !errors.Is(err, state.ErrNotFound) {
 				t.Errorf("using a damaged store: %v", err)
 			}

@@ -42,13 +42,26 @@ func mustClose(t testing.TB, s *boltstore.Store) {
 	}
 }
 
-// written returns the path of a closed store with some deliveries.
+// written returns the path of a closed store with some deliveries, and an agent
+// with a run that said something.
 func written(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "liaison.db")
 	s := open(t, path, boltstore.Options{})
 	for i := range 40 {
 		accept(t, s, fmt.Sprint(i))
+	}
+	for _, r := range []state.AgentRecord{
+		{Kind: state.RecordAgent, ID: "agent", Data: []byte(`{}`)}, {Kind: state.RecordRun, ID: "run", AgentID: "agent", Data: bytes.Repeat([]byte("run "), 500)},
+	} {
+		if err := s.CreateAgentRecord(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		if _, err := s.AppendRunEvent(t.Context(), "run", state.RunEvent{Type: "t", Payload: bytes.Repeat([]byte("1"), 600)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	mustClose(t, s)
 	return path
