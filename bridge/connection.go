@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -28,6 +29,8 @@ type connection struct {
 	// process is nil for an attached bridge; gone is closed when nothing of it is left.
 	process *process
 	gone    chan struct{}
+	// condemned is why the process was killed as unresponsive.
+	condemned atomic.Pointer[error]
 
 	http        *http.Client
 	control     sdkv1connect.SdkBridgeControlServiceClient

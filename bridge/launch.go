@@ -110,10 +110,14 @@ func (c *connection) watch(o *Options) {
 	defer close(c.gone)
 	<-c.process.done
 	o.release()
-	c.end(&ProcessError{
+	died := &ProcessError{
 		Op: "exit", Executable: o.Executable, Generation: c.generation,
 		State: c.process.state(), Stderr: c.process.stderr.last(),
-	})
+	}
+	if why := c.condemned.Load(); why != nil {
+		died.Err = fmt.Errorf("it was killed because it did not answer: %w", *why)
+	}
+	c.end(died)
 	c.http.CloseIdleConnections()
 }
 

@@ -131,11 +131,11 @@ func TestFingerprint(t *testing.T) {
 		"empty object":  sdkMessage(t, "x", map[string]any{"a": map[string]any{}}),
 		"object":        sdkMessage(t, "x", map[string]any{"a": map[string]any{"a": "1"}}),
 	} {
-		print := f.fingerprint(seed)
-		if other, again := seen[print]; again {
+		said := f.fingerprint(seed)
+		if other, again := seen[said]; again {
 			t.Errorf("%s and %s have the same fingerprint", name, other)
 		}
-		seen[print] = name
+		seen[said] = name
 	}
 }
 

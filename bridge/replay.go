@@ -54,19 +54,19 @@ func (r *replay) restart() {
 
 // admit reports whether the consumer lacks a message of the record.
 func (r *replay) admit(f *frame) bool {
-	print := f.fingerprint(r.seed)
+	said := f.fingerprint(r.seed)
 	if f.offset != "" {
-		key := blend(print, maphash.String(r.seed, f.offset))
-		if _, again := r.seen[key]; again && (r.current || r.next >= len(r.have) || r.have[r.next] != print) {
+		key := blend(said, maphash.String(r.seed, f.offset))
+		if _, again := r.seen[key]; again && (r.current || r.next >= len(r.have) || r.have[r.next] != said) {
 			return false
 		}
 		r.seen[key] = struct{}{}
 	}
 	if r.current {
-		r.have = append(r.have, print)
+		r.have = append(r.have, said)
 		return true
 	}
-	if i := r.find(print); i >= 0 {
+	if i := r.find(said); i >= 0 {
 		r.skipped = r.skipped || i > r.next
 		r.next = i + 1
 		r.count++
@@ -79,7 +79,7 @@ func (r *replay) admit(f *frame) bool {
 		return false // the live stream had none, and it is too late for this one
 	}
 	// Either way the consumer is told of it, and it is known when it comes again.
-	r.have = slices.Insert(r.have, r.next, print)
+	r.have = slices.Insert(r.have, r.next, said)
 	r.next++
 	r.count++
 	if r.count <= r.total {
@@ -91,9 +91,9 @@ func (r *replay) admit(f *frame) bool {
 }
 
 // find returns where in have the record is, or -1.
-func (r *replay) find(print uint64) int {
+func (r *replay) find(said uint64) int {
 	for i := r.next; i < min(len(r.have), r.next+lookahead); i++ {
-		if r.have[i] == print {
+		if r.have[i] == said {
 			return i
 		}
 	}

@@ -111,7 +111,7 @@ func TestWaitForTheNextTryEnds(t *testing.T) {
 				_, err := query(ctx, c, "ping", func(context.Context, *connect.Request[sdkv1.PingRequest]) (*connect.Response[sdkv1.PingResponse], error) {
 					return nil, connect.NewError(connect.CodeUnavailable, errors.New("no"))
 				}, &sdkv1.PingRequest{})
-				if !errors.Is(err, ErrUnavailable) || !(errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed)) {
+				if !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) && !errors.Is(err, ErrClosed) {
 					t.Errorf("error = %v, want why it waited and why it stopped", err)
 				}
 				if took := time.Since(began); took != 10*time.Millisecond {

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"connectrpc.com/connect"
@@ -135,11 +134,9 @@ func (c *connection) condemn(why error) {
 	if c.process == nil {
 		return
 	}
-	c.end(&ProcessError{
-		Op: "exit", Executable: c.process.cmd.Path, Generation: c.generation, Stderr: c.process.stderr.last(),
-		Err: fmt.Errorf("it was killed because it answers nothing: %w", why),
-	})
+	c.condemned.Store(&why)
 	c.process.kill()
+	_ = sleep(c.ctx, exitNotice) // the end of the process ends c.ctx, with why
 }
 
 // resultOf leaves the ids to the run, which knows them.

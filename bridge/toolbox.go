@@ -220,7 +220,7 @@ func (b *toolbox) execute(a *agentTools, run *toolRun, key callKey, call *toolCa
 				"panic", b.mask(fmt.Sprint(p)), "stack", b.mask(string(debug.Stack())))
 			call.result = refusal("tool %s failed unexpectedly", c.Tool)
 		}
-		close(call.done)
+		defer close(call.done) // after it is remembered: whoever has the answer may ask at once for more
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		run.working--
