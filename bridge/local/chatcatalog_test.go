@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,19 +13,38 @@ import (
 
 // listing is an endpoint's list of models as a test sets it.
 type listing struct {
+	mu     sync.Mutex
 	models []chat.Model
 	err    error
 	hang   bool
-	asked  int
+	times  int
 }
 
 func (l *listing) ask(ctx context.Context) ([]chat.Model, error) {
-	l.asked++
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.times++
 	if l.hang {
+		l.mu.Unlock()
 		<-ctx.Done()
+		l.mu.Lock()
 		return nil, ctx.Err()
 	}
 	return l.models, l.err
+}
+
+// become changes what it answers from now on.
+func (l *listing) become(hang bool, models ...chat.Model) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hang, l.models = hang, models
+}
+
+// asked is how often it was asked.
+func (l *listing) asked() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.times
 }
 
 // inBubble runs a test of a catalog in virtual time.
@@ -54,14 +74,14 @@ func TestAnEndpointThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 		}
 		// For a while nobody tries again.
 		c.refresh(context.Background(), "")
-		if took := time.Since(began); took != listTimeout || l.asked != 1 {
-			t.Errorf("the next caller waited until %v; the endpoint was asked %d times", took, l.asked)
+		if took := time.Since(began); took != listTimeout || l.asked() != 1 {
+			t.Errorf("the next caller waited until %v; the endpoint was asked %d times", took, l.asked())
 		}
 		if len(c.list()) > 0 || !c.accepts("some-model") {
 			t.Errorf("it lists %v", c.list())
 		}
 		time.Sleep(listAgain)
-		l.hang, l.models = false, []chat.Model{{ID: "big", Window: 1000}}
+		l.become(false, chat.Model{ID: "big", Window: 1000})
 		c.refresh(context.Background(), "")
 		if !c.accepts("big") || c.accepts("some-model") || c.window("big") != 1000 {
 			t.Errorf("it lists %v", c.list())
@@ -76,11 +96,11 @@ func TestAnOldListIsUsedWhileANewOneIsFetched(t *testing.T) {
 		ctx := context.Background()
 		c.refresh(ctx, "")
 		c.refresh(ctx, "")
-		if l.asked != 1 {
-			t.Errorf("a fresh list was asked for %d times", l.asked)
+		if l.asked() != 1 {
+			t.Errorf("a fresh list was asked for %d times", l.asked())
 		}
 		time.Sleep(listFresh)
-		l.hang = true
+		l.become(true)
 		began := time.Now()
 		c.refresh(ctx, "")
 		c.refresh(ctx, "old")
@@ -92,10 +112,10 @@ func TestAnOldListIsUsedWhileANewOneIsFetched(t *testing.T) {
 			t.Errorf("after a failure it lists %v", c.list())
 		}
 		// A model that is not in it is worth the wait, but not at once again.
-		l.hang, l.models = false, []chat.Model{{ID: "new"}}
-		asked := l.asked
+		l.become(false, chat.Model{ID: "new"})
+		asked := l.asked()
 		c.refresh(ctx, "new")
-		if l.asked != asked || c.accepts("new") {
+		if l.asked() != asked || c.accepts("new") {
 			t.Error("it was asked again at once")
 		}
 		time.Sleep(listAgain)
@@ -114,8 +134,8 @@ func TestAMissingListIsLookedForRarely(t *testing.T) {
 			c.refresh(context.Background(), "any")
 			time.Sleep(listFresh / 10)
 		}
-		if l.asked != 1 || !c.accepts("any") || c.accepts(ownPrefix+"any") || c.accepts("") {
-			t.Errorf("it was asked %d times and accepts %v", l.asked, c.accepts("any"))
+		if l.asked() != 1 || !c.accepts("any") || c.accepts(ownPrefix+"any") || c.accepts("") {
+			t.Errorf("it was asked %d times and accepts %v", l.asked(), c.accepts("any"))
 		}
 	})
 }

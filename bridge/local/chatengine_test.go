@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -127,8 +126,8 @@ func TestWithoutAListAnyModelIsTheEndpoints(t *testing.T) {
 			t.Parallel()
 			server := chattest.Start(t)
 			server.List(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-			var log bytes.Buffer
-			e := chatOver(t, server, slog.New(slog.NewTextHandler(&log, nil)))
+			log := new(stderr)
+			e := chatOver(t, server, slog.New(slog.NewTextHandler(log, nil)))
 			b := startBridge(t, t.TempDir(), e, both)
 			if got := b.models(); !slices.Equal(got, []string{reviewerModel}) {
 				t.Errorf("the models are %v", got)
@@ -394,8 +393,8 @@ func TestFailuresHaveTheProtocolsCodesAndNoKey(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			var log bytes.Buffer
-			b := startBridge(t, t.TempDir(), chatOver(t, chattest.Start(t, turn), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+			log := new(stderr)
+			b := startBridge(t, t.TempDir(), chatOver(t, chattest.Start(t, turn), slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 			got := rest(t, b.send(b.createAgent(onModel("test-model")), "Go."))
 			end := result(t, got)
 			if end.GetStatus() != sdkv1.RunLifecycleStatus_RUN_LIFECYCLE_STATUS_ERROR || end.GetErrorCode() != code {

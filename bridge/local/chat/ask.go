@@ -12,7 +12,7 @@ func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
 	for {
 		r.fit()
 		messages := r.messages
-		if said != "" {
+		if spoken(said) {
 			messages = append(messages[:len(messages):len(messages)],
 				Message{Role: RoleAssistant, Text: said}, Message{Role: RoleUser, Text: continueCut})
 		}
@@ -69,7 +69,7 @@ func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
 
 // giveUp ends the wait for an answer, of which the conversation keeps what was said.
 func (r *run) giveUp(said string, err error) error {
-	if said != "" {
+	if spoken(said) {
 		r.messages = append(r.messages, Message{Role: RoleAssistant, Text: said})
 	}
 	return err

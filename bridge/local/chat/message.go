@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Role is who says a message.
@@ -93,12 +94,12 @@ func settled(messages []Message) []Message {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
 		switch {
-		case m.Role == RoleUser && m.Text == "" && len(m.Images) == 0: // nothing was said
+		case m.Role == RoleUser && !spoken(m.Text) && len(m.Images) == 0: // nothing was said
 		case m.Role == RoleUser:
 			out = append(out, Message{Role: RoleUser, Text: m.Text, Images: slices.Clone(m.Images)})
 		case m.Role == RoleAssistant && len(out) > 0:
 			calls := validCalls(m.Calls)
-			if m.Text == "" && len(calls) == 0 {
+			if !spoken(m.Text) && len(calls) == 0 {
 				continue
 			}
 			out = append(out, Message{Role: RoleAssistant, Text: m.Text, Calls: calls, Reasoning: m.Reasoning})
@@ -120,6 +121,10 @@ func settled(messages []Message) []Message {
 	}
 	return out
 }
+
+// spoken reports whether a text says anything: some endpoints refuse messages of
+// spaces, which models put before their calls.
+func spoken(text string) bool { return strings.TrimSpace(text) != "" }
 
 // validCalls are the calls with what an endpoint insists on.
 func validCalls(calls []Call) []Call {

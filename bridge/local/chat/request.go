@@ -55,7 +55,7 @@ func userParam(m Message) openai.ChatCompletionMessageParamUnion {
 		return openai.UserMessage(m.Text)
 	}
 	var parts []openai.ChatCompletionContentPartUnionParam
-	if m.Text != "" {
+	if spoken(m.Text) {
 		parts = append(parts, openai.TextContentPart(m.Text))
 	}
 	for _, image := range m.Images {
@@ -66,7 +66,7 @@ func userParam(m Message) openai.ChatCompletionMessageParamUnion {
 
 func assistantParam(m Message) openai.ChatCompletionMessageParamUnion {
 	var a openai.ChatCompletionAssistantMessageParam
-	if m.Text != "" {
+	if spoken(m.Text) {
 		a.Content.OfString = param.NewOpt(m.Text)
 	}
 	for _, c := range m.Calls {

@@ -162,7 +162,7 @@ func (r *run) answered(rep *reply, last bool) (done bool, err error) {
 		return false, &Error{Code: CodeContentFilter, Reason: fmt.Sprintf("the content filter of the model endpoint %s stopped the answer", r.e.where)}
 	case text == "" && rep.finish == finishLength:
 		return false, &Error{Code: CodeOutputLimit, Reason: "the model reached its output limit before it said anything; use a model with a larger one, or one that thinks less"}
-	case strings.TrimSpace(text) == "" && r.answer == "":
+	case !spoken(text) && !spoken(r.answer):
 		if r.empty++; r.empty > maxEmpty || last {
 			return false, &Error{Code: CodeEmptyAnswer, Reason: fmt.Sprintf("the model gave an empty answer %d times", r.empty)}
 		}
@@ -198,7 +198,7 @@ func (r *run) append(rep *reply, calls []pending) {
 	for _, p := range calls {
 		m.Calls = append(m.Calls, p.call)
 	}
-	if m.Text != "" || len(m.Calls) > 0 {
+	if spoken(m.Text) || len(m.Calls) > 0 {
 		r.messages = append(r.messages, m)
 	}
 }

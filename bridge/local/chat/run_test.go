@@ -132,10 +132,12 @@ func TestMalformedCallsAreToldToTheModel(t *testing.T) {
 			"Error: the call was cut off by the output limit"},
 		"too large": {chattest.Call("read", `{"path":"`+strings.Repeat("x", 2*maxArgumentBytes)+`"}`), "Error: the arguments have more than the"},
 		// These are no mistakes that the model must know of.
-		"no id":                {chattest.Stream(chattest.Pieces(chattest.Piece(0, "", "read", `{"path":"a"}`)), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
-		"an object":            {chattest.Stream(chattest.Pieces(object), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
-		"an object in a text":  {chattest.Call("read", `"{\"path\":\"a\"}"`), "read map[path:a]"},
-		"null":                 {chattest.Call("read", `null`), "read map[]"},
+		"no id":               {chattest.Stream(chattest.Pieces(chattest.Piece(0, "", "read", `{"path":"a"}`)), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
+		"an object":           {chattest.Stream(chattest.Pieces(object), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
+		"an object in a text": {chattest.Call("read", `"{\"path\":\"a\"}"`), "read map[path:a]"},
+		"null":                {chattest.Call("read", `null`), "read map[]"},
+		"after spaces": {chattest.Stream(chattest.Text("\n\n"), chattest.Pieces(chattest.Piece(0, "x", "read", `{"path":"a"}`)), chattest.Finish("tool_calls"), chattest.Done),
+			"read map[path:a]"},
 		"finished with a stop": {chattest.Stream(chattest.Pieces(chattest.Piece(0, "x", "read", `{"path":"a"}`)), chattest.Finish("stop"), chattest.Done), "read map[path:a]"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Request is what the endpoint was asked.
@@ -121,7 +122,11 @@ func parse(body []byte) (Request, error) {
 }
 
 func (m Message) check(i int, before string, open map[string]bool) error {
-	empty := len(m.Content) == 0 || string(m.Content) == `""` || string(m.Content) == "null" || string(m.Content) == "[]"
+	content := strings.TrimSpace(m.Text())
+	empty := content == "" || content == "null" || content == "[]"
+	if empty && len(m.Content) > 0 {
+		return errors.New("content that is empty, or nothing but spaces")
+	}
 	switch m.Role {
 	case "system":
 		if i != 0 || empty {
