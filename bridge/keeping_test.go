@@ -166,3 +166,41 @@ func TestWhatIsKeptSurvivesAKill(t *testing.T) {
 		})
 	}
 }
+
+// The record of a run that a kill left behind can be read, and says at once that
+// it has no end.
+func TestObserveWhatAKillLeftBehind(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	c := newClient(t, ownOptions(t))
+	a, err := c.Agents().Create(ctx, echoAgent(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := a.Send(ctx, Message{Text: "say started\nwait 1h"}, SendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for e, err := range run.Events(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, canonical(e))
+		if _, ok := e.Payload.(Assistant); ok {
+			break
+		}
+	}
+	killBridge(t, c)
+	if _, err := run.Wait(ctx); err == nil {
+		t.Fatal("a run ended well without its bridge")
+	}
+	again, err := replayed(ctx, c, run.ID())
+	if !slices.Equal(again, seen) {
+		t.Errorf("the record has\n%q, want\n%q", again, seen)
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.Code != "failed_precondition" {
+		t.Errorf("the record ends with %v, want failed_precondition", err)
+	}
+}
