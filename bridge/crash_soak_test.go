@@ -153,12 +153,12 @@ func TestKilledBridges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills programs")
 	}
-	ctx := testContext(t)
 	o := ownOptions(t)
 	options := echoAgent(t)
 	options.ID = "killed"
 	died := 0
 	for i := range kills(3, 50) {
+		ctx := testContext(t)
 		c := newClient(t, o)
 		a, err := c.Agents().Resume(ctx, options.ID, options)
 		if errors.Is(err, ErrNotFound) && i == 0 {
