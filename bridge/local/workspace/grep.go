@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 )
 
@@ -83,9 +84,9 @@ func (w *Workspace) grepArguments(args arguments) (s *search, only func(string) 
 	if ignoreCase {
 		flags = "(?i)"
 	}
-	compiled, err := regexp.Compile(flags + expression)
+	compiled, err := compile(flags + expression)
 	if err != nil {
-		return nil, nil, place{}, refuse("the pattern is not a regular expression of RE2 (no look-around, no back-references): %v", err)
+		return nil, nil, place{}, err
 	}
 	if given == "" {
 		given = "."
@@ -102,6 +103,40 @@ func (w *Workspace) grepArguments(args arguments) (s *search, only func(string) 
 		only = func(rel string) bool { return match.match(rel) || byName && match.match(path.Base(rel)) }
 	}
 	return &search{expression: compiled, context: min(max(around, 0), maxContext)}, only, p, nil
+}
+
+// compile reads a regular expression. Matching takes time in proportion to its
+// size times that of the line, and a line is not interrupted, so that one whose
+// repetitions make it huge is refused.
+func compile(expression string) (*regexp.Regexp, error) {
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	var compiled *regexp.Regexp
+	if err == nil {
+		if size(parsed) > maxExpression {
+			return nil, refuse("the repetitions of the pattern make it too large; use smaller ones, or * and +")
+		}
+		compiled, err = regexp.Compile(expression)
+	}
+	if err != nil {
+		return nil, refuse("the pattern is not a regular expression of RE2 (no look-around, no back-references): %v", err)
+	}
+	return compiled, nil
+}
+
+// size is about how many instructions an expression becomes, its repetitions
+// written out.
+func size(e *syntax.Regexp) int {
+	n := 1
+	if e.Op == syntax.OpLiteral {
+		n = len(e.Rune)
+	}
+	for _, sub := range e.Sub {
+		n += size(sub)
+	}
+	if e.Op == syntax.OpRepeat {
+		n *= max(e.Min, e.Max, 1)
+	}
+	return n
 }
 
 // file searches one file. Lines longer than are shown are matched as far as
@@ -126,7 +161,7 @@ func (s *search) file(ctx context.Context, p place) error {
 	after, number := 0, 0
 	defer func() { s.scanned += lines.taken }()
 	for !s.full {
-		if number%1000 == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return nil // the caller asks why
 		}
 		line, err := lines.next()

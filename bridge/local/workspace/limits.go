@@ -31,6 +31,9 @@ const (
 	maxMatches = 200
 	// maxScannedBytes bounds what one grep reads of all files together.
 	maxScannedBytes = 512 << 20
+	// maxExpression bounds a regular expression, in instructions: twice what a
+	// pattern without repetitions can have.
+	maxExpression = 2 * maxPathBytes
 	// maxContext is how many lines around a match grep shows at most.
 	maxContext = 10
 	// maxAlternatives bounds what the braces of one pattern stand for.

@@ -137,6 +137,8 @@ func TestToolsRefuseWithAReason(t *testing.T) {
 		{"no expression", NameGrep, args{}, "pattern is missing"},
 		{"an expression of another language", NameGrep, args{"pattern": "(?=x)"}, "RE2"},
 		{"an expression of a megabyte", NameGrep, args{"pattern": strings.Repeat("a", 1<<20)}, "bytes; at most"},
+		{"an expression of a million instructions", NameGrep, args{"pattern": strings.Repeat(".{0,1000}", 400) + "Z"}, "too large"},
+		{"a repetition of repetitions", NameGrep, args{"pattern": "(?:(?:word){30}){30}" + strings.Repeat("(?:longer|word){100}", 20)}, "too large"},
 		{"a pattern with an open bracket", NameGlob, args{"pattern": "[a"}, "malformed"},
 		{"a pattern of a million patterns", NameGlob, args{"pattern": strings.Repeat("{a,b}", 20)}, "more than 64 patterns"},
 		{"a flag that is a list", NameGrep, args{"pattern": "x", "ignore_case": []any{}}, "not true or false"},
