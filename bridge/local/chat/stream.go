@@ -62,12 +62,16 @@ func (e *Endpoint) complete(ctx context.Context, p openai.ChatCompletionNewParam
 	_, err := e.chat.New(asked, p, option.WithJSONSet("stream", true),
 		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&res))
 	if err == nil {
+		finished := false
 		heard := func() {
-			limit := e.idle
-			if r.finish != "" {
-				limit = min(limit, afterFinish)
+			switch {
+			case r.finish == "":
+				idle.Reset(e.idle)
+			case !finished:
+				// Once: keepalives that go on and on must not hold a finished answer back.
+				finished = true
+				idle.Reset(min(e.idle, afterFinish))
 			}
-			idle.Reset(limit)
 		}
 		res.Body = &watched{in: res.Body, heard: heard, left: maxStreamBytes}
 		err = e.receive(res, r, out, heard)
@@ -145,13 +149,18 @@ func asChunk(whole []byte) ([]byte, error) {
 	if err := json.Unmarshal(whole, &answer); err != nil {
 		return nil, err
 	}
+	if answer == nil {
+		return nil, errors.New("it sent null")
+	}
 	if raw, ok := answer["choices"]; ok {
 		if err := json.Unmarshal(raw, &choices); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range choices {
-		c["delta"] = c["message"]
+		if c != nil {
+			c["delta"] = c["message"]
+		}
 	}
 	raw, err := json.Marshal(choices)
 	if err != nil {

@@ -229,6 +229,45 @@ func TestTheRestAfterTheFinishIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
+func TestKeepalivesAfterTheFinishDoNotHoldTheAnswerBack(t *testing.T) {
+	t.Parallel()
+	chatty := func(w http.ResponseWriter, r *http.Request, asked chattest.Request) {
+		chattest.Raw("text/event-stream", chattest.Text("Hello.")+chattest.Finish("stop"))(w, r, asked)
+		for r.Context().Err() == nil {
+			chattest.Raw("text/event-stream", ": still here\n\n")(w, r, asked)
+			_ = http.NewResponseController(w).Flush() // the client may have gone
+			select {
+			case <-time.After(time.Second): // virtual
+			case <-r.Context().Done():
+			}
+		}
+	}
+	inBubble(t, []chattest.Turn{chatty}, func(t *testing.T, e *Endpoint) {
+		began := time.Now()
+		answer, err := e.Run(t.Context(), ask("Go."))
+		if took := time.Since(began); err != nil || answer.Text != "Hello." || took > afterFinish {
+			t.Errorf("got %q, %v after %v", answer.Text, err, took)
+		}
+	})
+}
+
+func TestAnswersOfOtherShapesEndTheRunWithAReason(t *testing.T) {
+	t.Parallel()
+	for body, code := range map[string]string{
+		`null`: CodeUpstream, `[]`: CodeUpstream, `"Hello."`: CodeUpstream, `{"choices":{}}`: CodeUpstream, `{"choices":[7]}`: CodeUpstream,
+		`{}`: CodeEmptyAnswer, `{"choices":null}`: CodeEmptyAnswer, `{"choices":[null]}`: CodeEmptyAnswer, `{"choices":[{"message":null}]}`: CodeEmptyAnswer,
+	} {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			server := chattest.Start(t)
+			server.Decide(func(chattest.Request) chattest.Turn { return chattest.Raw("application/json", body) })
+			e, _ := connect(t, server)
+			_, err := e.Run(testContext(t), ask("Go."))
+			wantError(t, err, code)
+		})
+	}
+}
+
 func TestTheCountOfTokensIsNotInsistedOn(t *testing.T) {
 	t.Parallel()
 	server := chattest.Start(t,
