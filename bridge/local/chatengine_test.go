@@ -206,6 +206,26 @@ func TestTheChatEngineWorksBehindTheBridge(t *testing.T) {
 	}
 }
 
+func TestWhatAModelOverdoesDoesNotCostTheRun(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", maxEventBytes)
+	server := chattest.Start(t,
+		chattest.Call("read", `{"path":`+strings.Repeat(`{"a":`, 5000)+`1`+strings.Repeat(`}`, 5000)+`}`),
+		chattest.Raw("application/json", `{"choices":[{"index":0,"message":{"role":"assistant","content":"`+long+`"},"finish_reason":"stop"}]}`))
+	b := startBridge(t, t.TempDir(), chatOver(t, server, nil))
+	agent := b.createAgent(onModel("test-model"), in(t.TempDir()))
+	got := rest(t, b.send(agent, "Go."))
+	var said strings.Builder
+	for _, m := range got {
+		if m.GetSdkMessage().GetType() == "assistant" {
+			said.WriteString(assistantText(m.GetSdkMessage()))
+		}
+	}
+	if end := result(t, got); end.GetResult().GetResult() != long || said.String() != long {
+		t.Errorf("it ended as %v, %s, with an answer of %d bytes of which %d were shown", end.GetStatus(), end.GetErrorCode(), len(end.GetResult().GetResult()), said.Len())
+	}
+}
+
 func TestRestrictionsHoldForTheChatEngine(t *testing.T) {
 	t.Parallel()
 	server := chattest.Start(t, chattest.Call("grep", `{"pattern":"x"}`), chattest.Say("I may not."))

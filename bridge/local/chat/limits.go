@@ -44,6 +44,9 @@ const (
 	maxTextBytes      = 16 << 20
 	maxArgumentBytes  = 1 << 20
 	maxReasoningBytes = 256 << 10
+	// maxArgumentDepth bounds how deep the arguments of a call are nested. Whoever
+	// reads the run cannot decode what is nested thousands of levels deep.
+	maxArgumentDepth = 100
 	// maxErrorBytes is how much of an error's body is read, maxErrorText how much of
 	// its message is shown.
 	maxErrorBytes = 64 << 10

@@ -9,6 +9,10 @@ import (
 // has not ended.
 const longParagraph = 4 << 10
 
+// maxParagraph is the most that is passed on at once, although an endpoint that
+// does not stream sends an answer of megabytes in one piece.
+const maxParagraph = 64 << 10
+
 // paragraphs gathers the few words that a stream brings at a time.
 type paragraphs struct {
 	buffer strings.Builder
@@ -39,7 +43,7 @@ func (p *paragraphs) add(text string) {
 	if cut == 0 {
 		return
 	}
-	p.give(s[:cut])
+	p.pass(s[:cut])
 	p.buffer.Reset()
 	p.buffer.WriteString(s[cut:])
 }
@@ -47,7 +51,20 @@ func (p *paragraphs) add(text string) {
 // end passes on the rest.
 func (p *paragraphs) end() {
 	if p.buffer.Len() > 0 {
-		p.give(p.buffer.String())
+		p.pass(p.buffer.String())
 		p.buffer.Reset()
 	}
+}
+
+// pass gives text in parts that are not too long.
+func (p *paragraphs) pass(text string) {
+	for len(text) > maxParagraph {
+		cut := maxParagraph
+		for cut > maxParagraph-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		p.give(text[:cut])
+		text = text[cut:]
+	}
+	p.give(text)
 }

@@ -131,6 +131,8 @@ func TestMalformedCallsAreToldToTheModel(t *testing.T) {
 		"cut off": {chattest.Stream(chattest.Pieces(chattest.Piece(0, "x", "read", `{"pa`)), chattest.Finish("length"), chattest.Done),
 			"Error: the call was cut off by the output limit"},
 		"too large": {chattest.Call("read", `{"path":"`+strings.Repeat("x", 2*maxArgumentBytes)+`"}`), "Error: the arguments have more than the"},
+		"nested": {chattest.Call("read", `{"path":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+`}`),
+			"Error: the arguments are nested more than 100 levels deep"},
 		// These are no mistakes that the model must know of.
 		"no id":               {chattest.Stream(chattest.Pieces(chattest.Piece(0, "", "read", `{"path":"a"}`)), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
 		"an object":           {chattest.Stream(chattest.Pieces(object), chattest.Finish("tool_calls"), chattest.Done), "read map[path:a]"},
@@ -370,6 +372,17 @@ func TestReasoningIsShownAndGivenBackOnlyToItsModel(t *testing.T) {
 		if has != want {
 			t.Errorf("request %d gives the reasoning back: %v, want %v", i, has, want)
 		}
+	}
+}
+
+func TestWhiteSpaceIsNotHeldBackForLong(t *testing.T) {
+	t.Parallel()
+	e, _ := connect(t, chattest.Start(t, chattest.Say(append(strings.Split(strings.Repeat("\n", 500), ""), "Fine.")...)))
+	q, fragments := ask("Go."), 0
+	q.Watch.Text = func(string) { fragments++ }
+	answer, err := e.Run(testContext(t), q)
+	if err != nil || answer.Text != strings.Repeat("\n", 500)+"Fine." || fragments < 400 {
+		t.Errorf("got %q in %d fragments, %v", answer.Text, fragments, err)
 	}
 }
 

@@ -6,6 +6,9 @@ import "strings"
 const (
 	thinkOpen  = "<think>"
 	thinkClose = "</think>"
+	// maxThinkIndent is how much white space may stand before the mark. Models get
+	// stuck on line breaks; all of those are not to be held back and looked at again.
+	maxThinkIndent = 64
 )
 
 // thinking tells reasoning at the beginning of an answer from the answer.
@@ -37,7 +40,7 @@ func (t *thinking) split(piece string) (text, thought string) {
 		switch {
 		case strings.HasPrefix(begin, thinkOpen):
 			t.state, t.held = thinkInside, begin[len(thinkOpen):]
-		case strings.HasPrefix(thinkOpen, begin):
+		case strings.HasPrefix(thinkOpen, begin) && len(t.held)-len(begin) <= maxThinkIndent:
 			return "", "" // not enough to tell
 		default:
 			t.state = thinkOver

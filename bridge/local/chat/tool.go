@@ -82,10 +82,28 @@ func parseArguments(raw string) (map[string]any, error) {
 	if err := json.Unmarshal([]byte(raw), &args); err != nil {
 		return nil, fmt.Errorf("the arguments are not a JSON object (%w)", err)
 	}
+	if deeper(args, maxArgumentDepth) {
+		return nil, fmt.Errorf("the arguments are nested more than %d levels deep", maxArgumentDepth)
+	}
 	if args == nil {
 		args = map[string]any{}
 	}
 	return args, nil
+}
+
+// deeper reports whether a JSON value has more levels than that.
+func deeper(v any, levels int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if levels == 0 || deeper(inner, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return levels == 0 || deeper(inner, levels-1) })
+	}
+	return false
 }
 
 // pending is a call on its way: what the conversation will say of it, and what
