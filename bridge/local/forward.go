@@ -18,6 +18,9 @@ const (
 	sealTimeout = 15 * time.Second
 )
 
+// errSpoolDamaged is why the store cannot be given a message that was recorded.
+var errSpoolDamaged = errors.New("the spool is damaged")
+
 // forwardedLog is the record of a live run whose keeper is the caller's store.
 // Messages go to a spool file, which the run's streams read, and from there one
 // by one, in order, to the store. The spool is gone when the run is over.
@@ -103,9 +106,17 @@ func (l *forwardedLog) forward(ctx context.Context) {
 		size, sealed, changed := l.state()
 		err := reader.upTo(size, func(e entry) error {
 			err := l.send(ctx, e)
-			l.advance(err)
+			if err == nil {
+				l.advance(nil)
+			}
 			return err
 		})
+		if err == nil && reader.bad > 0 {
+			err = errSpoolDamaged
+		}
+		if err != nil {
+			l.advance(err)
+		}
 		if sealed {
 			return
 		}
