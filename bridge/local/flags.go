@@ -195,6 +195,9 @@ func resolveStateRoot(root, workspace string, env func(string) string) (string, 
 		return filepath.Abs(root)
 	}
 	base := env("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) { // as its specification asks (https://specifications.freedesktop.org/basedir-spec/latest/)
+		base = ""
+	}
 	if base == "" {
 		base = env("LOCALAPPDATA")
 	}

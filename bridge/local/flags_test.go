@@ -40,6 +40,9 @@ func TestFlagsAndEnvironment(t *testing.T) {
 		{"state root by workspace", []string{"--workspace", dir}, nil, func(c config) bool {
 			return strings.HasPrefix(c.stateRoot, filepath.Join(dir, ".local", "state", "liaison-bridge")) && c.store.dir == c.stateRoot
 		}},
+		{"a relative XDG_STATE_HOME is passed over", []string{"--workspace", dir}, []string{"XDG_STATE_HOME", "state"}, func(c config) bool {
+			return strings.HasPrefix(c.stateRoot, filepath.Join(dir, ".local", "state", "liaison-bridge"))
+		}},
 		{"flags", []string{"--host", "::1", "--port=7", "--workspace", dir, "--state-root", dir, "--verbose", "--max-concurrent-agents", "3", "--max-message-bytes", "9"}, nil, func(c config) bool {
 			return c.host == "::1" && c.port == 7 && c.workspace == dir && c.stateRoot == dir && c.verbose && c.maxAgents == 3 && c.maxMessageBytes == 9
 		}},
