@@ -155,7 +155,7 @@ func (o *Options) environment(tmp string) []string {
 		"TMPDIR="+tmp,
 		"CURSOR_SDK_CLIENT_LANGUAGE=go",
 		// Liaison's own bridge then looks itself whether this program is still there:
-		// only Linux ends a child with its parent.
+		// only Linux ends a child with its parent. No other bridge knows it.
 		"LIAISON_BRIDGE_EXIT_WITH_PARENT=1",
 	)
 	if runtime.GOOS == "windows" {

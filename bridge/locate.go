@@ -18,9 +18,9 @@ const (
 	envModelKey      = "OPENAI_API_KEY"
 )
 
-// placeholderKey is passed to Liaison's own bridge, which wants a key as every
-// bridge does but asks nobody about it. It is masked like any key, so that it
-// must not be a word that people read.
+// placeholderKey stands in where there is no key, since every bridge wants one:
+// Liaison's own asks nobody about it, another says that it is refused. It is
+// masked like any key, so that it must not be a word that people read.
 const placeholderKey = "no-key-is-needed"
 
 // ErrNoExecutable is returned by [New] and [FindExecutable] when there is no
@@ -30,8 +30,8 @@ var ErrNoExecutable = errors.New("no bridge was found")
 // FindExecutable finds the bridge to start: what CURSOR_SDK_BRIDGE_BIN names, else
 // liaison-bridge in PATH, else liaison in PATH, whose bridge is "liaison bridge
 // serve". The arguments are those that the executable needs before the protocol's
-// flags; Liaison's own bridge is told to end with this program. The path is
-// absolute. The environment is read through getenv, such as os.Getenv.
+// flags. The path is absolute. The environment is read through getenv, such as
+// os.Getenv.
 func FindExecutable(getenv func(string) string) (path string, args []string, err error) {
 	if name := getenv(envExecutable); name != "" {
 		path, err := lookUp(name, getenv(envPath))
@@ -44,8 +44,8 @@ func FindExecutable(getenv func(string) string) (path string, args []string, err
 		name string
 		args []string
 	}{
-		{"liaison-bridge", []string{"--exit-with-parent"}},
-		{"liaison", []string{"bridge", "serve", "--exit-with-parent"}},
+		{"liaison-bridge", nil},
+		{"liaison", []string{"bridge", "serve"}},
 	} {
 		if path, err := lookUp(own.name, getenv(envPath)); err == nil {
 			return path, own.args, nil

@@ -38,7 +38,7 @@ func TestFindExecutable(t *testing.T) {
 		flat = filepath.Join(third, "gone")
 	}
 	path := func(dirs ...string) string { return strings.Join(dirs, string(filepath.ListSeparator)) }
-	own, serve := []string{"--exit-with-parent"}, []string{"bridge", "serve", "--exit-with-parent"}
+	serve := []string{"bridge", "serve"}
 	tests := []struct {
 		name string
 		bin  string
@@ -49,10 +49,10 @@ func TestFindExecutable(t *testing.T) {
 	}{
 		{"named by path", vendor, path(both), vendor, nil, ""},
 		{"named by name", "cursor-sdk-bridge", path(both, third), vendor, nil, ""},
-		{"ours", "", path(empty, both, one), bridgeInBoth, own, ""},
+		{"ours", "", path(empty, both, one), bridgeInBoth, nil, ""},
 		{"ours as a command", "", path(empty, one), liaison, serve, ""},
-		{"the bridge in a later directory before the command", "", path(one, both), bridgeInBoth, own, ""},
-		{"a file that cannot be run is passed over", "", path(third, both), bridgeInBoth, own, ""},
+		{"the bridge in a later directory before the command", "", path(one, both), bridgeInBoth, nil, ""},
+		{"a file that cannot be run is passed over", "", path(third, both), bridgeInBoth, nil, ""},
 		{"a relative directory is passed over", "", path(".", "", one), liaison, serve, ""},
 		{"none", "", path(empty), "", nil, "go install"},
 		{"no PATH at all", "", "", "", nil, "go install"},
@@ -94,7 +94,7 @@ func TestWhatAFoundBridgeGets(t *testing.T) {
 		want    Options // of which Executable, Args, Env and APIKey are looked at
 	}{
 		{"ours", nil, Options{}, Options{
-			Executable: ours, Args: []string{"--exit-with-parent"}, APIKey: placeholderKey,
+			Executable: ours, APIKey: placeholderKey,
 			Env: []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=model-key"},
 		}},
 		{"the one that is named", named, Options{}, Options{Executable: vendor, APIKey: "provider-key", Env: []string{"CURSOR_API_KEY=provider-key"}}},

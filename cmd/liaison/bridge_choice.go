@@ -36,9 +36,9 @@ func (c bridgeChoice) prepare() error {
 	return nil
 }
 
-// placeholderKey is passed to Liaison's own bridge, which wants a key as the
-// vendor's does but asks nobody about it. It is masked like any key, so that it
-// must not be a word that people read.
+// placeholderKey stands in where there is no key, since every bridge wants one:
+// Liaison's own asks nobody about it, the vendor's says that it is refused. It is
+// masked like any key, so that it must not be a word that people read.
 const placeholderKey = "no-key-is-needed"
 
 // chooseBridge decides which bridge runs. An installed copy that is not what was
@@ -101,10 +101,9 @@ func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 		Reason: reason,
 		options: bridge.Options{
 			Executable: self,
-			// Where the system cannot tie a child's life to its parent's, ours watches for itself.
-			Args:      []string{"bridge", "serve", "--exit-with-parent"},
-			StateRoot: filepath.Join(cfg.StateDir, "bridge"),
-			APIKey:    placeholderKey,
+			Args:       []string{"bridge", "serve"},
+			StateRoot:  filepath.Join(cfg.StateDir, "bridge"),
+			APIKey:     placeholderKey,
 		},
 	}
 	for _, v := range []struct{ name, value string }{
