@@ -123,9 +123,6 @@ func (e *chatEngine) keep(t task, c chat.Conversation) {
 	t.Memory.Keep(data)
 }
 
-// serves reports whether a model is one of the endpoint's, as far as is known.
-func (e *chatEngine) serves(id string) bool { return e.catalog.accepts(id) }
-
 func chatImages(images []image) []chat.Image {
 	var out []chat.Image
 	for _, i := range images {

@@ -139,7 +139,7 @@ func (r *chatRun) delegate(ctx context.Context, c chat.Invocation) chat.Output {
 	}
 	s := r.task.Subagents[i]
 	modelID := cmp.Or(s.Model, r.task.Model)
-	if !r.engine.serves(modelID) {
+	if !r.engine.Accepts(modelID) {
 		return chat.Output{Text: fmt.Sprintf("the agent %s has the model %s, which the endpoint of this one does not offer", name, modelID), Failed: true}
 	}
 	tell := func(format string, args ...any) {

@@ -37,8 +37,6 @@ type Error struct {
 	Code string
 	// Reason is for a person: what happened, and what to do.
 	Reason string
-	// RetryAt is when it may be tried again; zero when nobody said.
-	RetryAt time.Time
 }
 
 func (e *Error) Error() string { return e.Reason }
@@ -149,38 +147,38 @@ func (e *Endpoint) classify(status int, said refusal) *fault {
 		}
 		return false
 	}
-	http := fmt.Sprintf("HTTP %d", status)
+	answer := fmt.Sprintf("HTTP %d", status)
 	switch {
 	case status >= 300 && status < 400:
-		f.reason = fmt.Sprintf("the model endpoint %s redirects (%s), which is not followed with a key; set OPENAI_BASE_URL to where it leads", e.where, http)
+		f.reason = fmt.Sprintf("the model endpoint %s redirects (%s), which is not followed with a key; set OPENAI_BASE_URL to where it leads", e.where, answer)
 	case status == 401 || status == 403 && !has("model", "region", "country"):
 		f.code = CodeUnauthorized
-		f.reason = fmt.Sprintf("the model endpoint %s refused the key (%s); check OPENAI_API_KEY", e.where, http)
+		f.reason = fmt.Sprintf("the model endpoint %s refused the key (%s); check OPENAI_API_KEY", e.where, answer)
 	case status == 402, has("insufficient_quota", "insufficient balance", "insufficient credits", "billing_hard_limit"):
 		f.code = CodeQuotaExceeded
-		f.reason = fmt.Sprintf("the account at the model endpoint %s has no quota left (%s); check its plan and billing%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the account at the model endpoint %s has no quota left (%s); check its plan and billing%s", e.where, answer, e.quoted(said.Message))
 	case status == 413, has(tooLongMarks...):
 		f.kind, f.code = faultTooLong, CodeContextTooLong
 		f.reason = "the conversation does not fit the model's context, even after it was shortened; use a model with a larger one" + e.quoted(said.Message)
 	case (status == 400 || status == 422) && has("stream_options", "include_usage"):
 		f.kind = faultNoUsage
-		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, answer, e.quoted(said.Message))
 	case status == 429:
 		f.kind, f.code = faultRateLimit, CodeRateLimited
-		f.reason = fmt.Sprintf("the model endpoint %s is at its rate limit (%s)%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s is at its rate limit (%s)%s", e.where, answer, e.quoted(said.Message))
 	case status == 408 || status == 409 || status == 425 || status >= 500 && status != 501:
 		f.kind, f.code = faultPasses, CodeUpstream
-		f.reason = fmt.Sprintf("the model endpoint %s failed (%s)%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s failed (%s)%s", e.where, answer, e.quoted(said.Message))
 	case has("content_filter", "content_policy", "content management policy"):
 		f.code = CodeContentFilter
-		f.reason = fmt.Sprintf("the model endpoint %s refused the content (%s)%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s refused the content (%s)%s", e.where, answer, e.quoted(said.Message))
 	case has("model_not_found", "model not found"), status == 404 && has("model"), status == 403:
 		f.code = CodeModelNotFound
-		f.reason = fmt.Sprintf("the model endpoint %s does not offer this model (%s); choose one that it lists%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s does not offer this model (%s); choose one that it lists%s", e.where, answer, e.quoted(said.Message))
 	case status == 404 || status == 405 || status == 501:
-		f.reason = fmt.Sprintf("the model endpoint %s has no chat completions (%s); OPENAI_BASE_URL is what comes before /chat/completions", e.where, http)
+		f.reason = fmt.Sprintf("the model endpoint %s has no chat completions (%s); OPENAI_BASE_URL is what comes before /chat/completions", e.where, answer)
 	default:
-		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, http, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, answer, e.quoted(said.Message))
 	}
 	return f
 }
@@ -262,8 +260,7 @@ func (f *fault) final(tries int, now time.Time) *Error {
 		out.Reason += fmt.Sprintf("; tried %d times", tries)
 	}
 	if f.after >= 0 && (f.kind == faultRateLimit || f.kind == faultPasses) {
-		out.RetryAt = now.Add(f.after).UTC()
-		out.Reason += "; try again after " + out.RetryAt.Format("2006-01-02 15:04:05 MST")
+		out.Reason += "; try again after " + now.Add(f.after).UTC().Format("2006-01-02 15:04:05 MST")
 	} else if f.kind == faultRateLimit || f.kind == faultPasses {
 		out.Reason += "; try again later"
 	}

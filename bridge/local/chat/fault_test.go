@@ -92,9 +92,9 @@ func TestTriesEnd(t *testing.T) {
 		t.Parallel()
 		e, slept := connect(t, chattest.Start(t, repeat(chattest.With("Retry-After", "60", chattest.Refuse(429, "", "slow down")))...))
 		_, err := e.Run(testContext(t), ask("Go."))
-		got := wantError(t, err, CodeRateLimited, "rate limit", "slow down", "tried 6 times", "try again after 2026-03-01 12:01:00 UTC")
-		if want := testNow.Add(time.Minute); !got.RetryAt.Equal(want) || len(slept.list) != maxTries-1 {
-			t.Errorf("it may be tried at %v after %v, want %v", got.RetryAt, slept.list, want)
+		wantError(t, err, CodeRateLimited, "rate limit", "slow down", "tried 6 times", "try again after 2026-03-01 12:01:00 UTC")
+		if len(slept.list) != maxTries-1 {
+			t.Errorf("it waited %v, want %d waits", slept.list, maxTries-1)
 		}
 	})
 	t.Run("with a failure, at longer and longer intervals", func(t *testing.T) {
@@ -111,8 +111,9 @@ func TestTriesEnd(t *testing.T) {
 		t.Parallel()
 		e, slept := connect(t, chattest.Start(t, chattest.With("Retry-After", "1e18", chattest.Refuse(429, "", ""))))
 		_, err := e.Run(testContext(t), ask("Go."))
-		if got := wantError(t, err, CodeRateLimited); len(slept.list) > 0 || got.RetryAt.Before(testNow.Add(maxRetryAfter)) {
-			t.Errorf("it waited %v, and may be tried at %v", slept.list, got.RetryAt)
+		wantError(t, err, CodeRateLimited, "try again after 2027-03-01 12:00:00 UTC")
+		if len(slept.list) > 0 {
+			t.Errorf("it waited %v", slept.list)
 		}
 	})
 	t.Run("when the endpoint says so", func(t *testing.T) {

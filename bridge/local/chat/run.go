@@ -21,8 +21,6 @@ type Request struct {
 	Window int64
 	// Steps is how many requests the run may make; 60 when zero.
 	Steps int
-	// CallPrefix is what the ids of calls begin with.
-	CallPrefix string
 	// Keep is given the conversation whenever it has grown and when the run ends,
 	// however it ends: a valid one of at most about half a megabyte.
 	Keep func(Conversation)

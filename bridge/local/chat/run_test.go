@@ -3,8 +3,8 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -81,7 +81,7 @@ func TestToolsOfOneMessageRunAtOnceButNotAll(t *testing.T) {
 		t.Errorf("%d tools ran at once, want %d", most, maxParallel)
 	}
 	for i, m := range server.Asked()[1].Messages[3:] {
-		if want := fmt.Sprintf("call-1-%d", i+1); m.Text() != want {
+		if want := strconv.Itoa(i + 1); m.Text() != want {
 			t.Errorf("result %d is that of %s, want %s", i, m.Text(), want)
 		}
 	}

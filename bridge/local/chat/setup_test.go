@@ -91,7 +91,7 @@ func (r *record) watch(q Request) Request {
 }
 
 func ask(prompt string, tools ...Tool) Request {
-	return Request{Model: "test-model", System: "Be brief.", Prompt: prompt, Tools: tools, CallPrefix: "call-1-"}
+	return Request{Model: "test-model", System: "Be brief.", Prompt: prompt, Tools: tools}
 }
 
 // wantError checks the code of a run's error and that its reason holds the words.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -23,7 +24,7 @@ type Tool struct {
 
 // Invocation is one call of a tool.
 type Invocation struct {
-	// ID is unique in the agent: the run's prefix and a number.
+	// ID is unique in the run.
 	ID   string
 	Args map[string]any
 }
@@ -181,7 +182,7 @@ func (r *run) callTools(ctx context.Context, calls []pending) []Message {
 			continue
 		}
 		r.calls++
-		c := Invocation{ID: fmt.Sprintf("%s%d", r.q.CallPrefix, r.calls), Args: p.args}
+		c := Invocation{ID: strconv.Itoa(r.calls), Args: p.args}
 		select {
 		case places <- struct{}{}:
 		case <-ctx.Done():
