@@ -16,14 +16,14 @@ import (
 // Installed is a copy of the bridge that was found to be as it was installed.
 type Installed struct {
 	// Version is the release's, without a "v"; empty when the archive does not say.
-	Version string `json:"version,omitempty"`
+	Version string
 	// SHA256 is the archive's, in lower-case hex: what to pin.
-	SHA256 string `json:"sha256"`
+	SHA256 string
 	// Executable is the bridge's absolute path.
-	Executable string `json:"executable"`
+	Executable string
 	// Source is the URL or the file that it came from.
-	Source      string    `json:"source"`
-	InstalledAt time.Time `json:"installedAt"`
+	Source      string
+	InstalledAt time.Time
 }
 
 // Current returns the copy that was installed last in dir, after its executable

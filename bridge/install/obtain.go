@@ -30,7 +30,7 @@ func (in *installation) expected(ctx context.Context) (string, error) {
 		if len(data) > maxSums {
 			return "", fmt.Errorf("%w: %w: %s", ErrSums, ErrTooLarge, in.Sums)
 		}
-		return ParseSums(data, in.Platform.Archive())
+		return parseSums(data, in.Platform.Archive())
 	}
 	var data strings.Builder
 	err := in.fetch.fetch(ctx, in.base.JoinPath(SumsFile), maxSums, func() (io.Writer, error) {
@@ -43,7 +43,7 @@ func (in *installation) expected(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ParseSums([]byte(data.String()), in.Platform.Archive())
+	return parseSums([]byte(data.String()), in.Platform.Archive())
 }
 
 // obtain copies the archive to a new file, and returns it once its sum is right.

@@ -14,10 +14,10 @@ const (
 	maxSums = 1 << 20
 )
 
-// ParseSums returns the SHA-256 of name, in lower-case hex, from a file as
+// parseSums returns the SHA-256 of name, in lower-case hex, from a file as
 // sha256sum writes it. A file with any other line is refused as a whole, and so
 // is one that names name twice: the error is [ErrSums].
-func ParseSums(data []byte, name string) (string, error) {
+func parseSums(data []byte, name string) (string, error) {
 	found := ""
 	number := 0
 	for line := range strings.Lines(string(data)) {

@@ -48,7 +48,7 @@ func TestParseSums(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ParseSums([]byte(tt.file), name)
+			got, err := parseSums([]byte(tt.file), name)
 			if got != tt.want || (tt.want == "") != errors.Is(err, ErrSums) {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			}
@@ -63,7 +63,7 @@ func FuzzParseSums(f *testing.F) {
 	f.Add([]byte(strings.Repeat("0A", 32)+" *./a\r\n\n"), "a")
 	f.Add([]byte(strings.Repeat("0a", 32)+"  a\n"+strings.Repeat("0b", 32)+"  a\n"), "a")
 	f.Fuzz(func(t *testing.T, data []byte, name string) {
-		got, err := ParseSums(data, name)
+		got, err := parseSums(data, name)
 		if err != nil {
 			if !errors.Is(err, ErrSums) || got != "" {
 				t.Errorf("got %q, %v", got, err)
