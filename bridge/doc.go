@@ -18,7 +18,8 @@
 // names it, or Liaison's own, which needs no account. Options.URL attaches to a
 // bridge that someone else runs.
 //
-// The child's environment is what Options.Env says and nothing of this program's.
+// The child's environment is what Options.Env says, PATH and what the protocol
+// needs, and nothing else of this program's.
 //
 // # Agents
 //
@@ -35,9 +36,9 @@
 // [Agent.Send] starts a [Run] and returns. The run's stream is read whether or not
 // anybody looks at it, so it can be watched ([Run.Events], [Run.TextStream]), or
 // just waited for ([Run.Wait], [Run.Text]), or both, in any order. A stream that
-// breaks is continued, without an event lost or told twice. Leaving the loop, or the end of
-// a context, never cancels a run; [Run.Cancel] does. An agent has one run at a
-// time.
+// breaks is continued, and no event is told twice; where one may be missing there
+// is a [Gap]. Leaving the loop, or the end of a context, never cancels a run;
+// [Run.Cancel] does. An agent has one run at a time.
 //
 // What a newer bridge says that this version does not know is an [Unknown] event,
 // with its JSON.

@@ -7,14 +7,14 @@ import (
 
 // Options says which bridge a client uses. The zero value finds one: see [FindExecutable].
 type Options struct {
-	// Executable is the bridge to start, a path or a name in PATH. It is started on first use.
-	// When neither it nor URL is set, it is what [FindExecutable] finds, with the
-	// arguments that it needs.
+	// Executable is the bridge to start, a path or a name in PATH. It is started on
+	// first use. When neither it nor URL is set, it is what [FindExecutable] finds,
+	// with the arguments that it needs.
 	Executable string
 	// Args come before the flags that this package adds ("bridge", "serve" for Liaison's own).
 	Args []string
-	// Env is the child's whole environment but for what the protocol needs
-	// (CURSOR_SDK_CLIENT_LANGUAGE, LIAISON_BRIDGE_EXIT_WITH_PARENT, PATH, HOME, TMPDIR): an allow-list, never the host's own environment.
+	// Env is what the child's environment has beside PATH, HOME, TMPDIR and the
+	// variables of the protocol: an allow-list, never the host's own environment.
 	// When it is nil and the bridge was found, it is what that bridge needs to reach
 	// its model: CURSOR_API_KEY for the one that CURSOR_SDK_BRIDGE_BIN names,
 	// OPENAI_BASE_URL and OPENAI_API_KEY for Liaison's own.
@@ -36,7 +36,7 @@ type Options struct {
 	URL   string
 	Token string
 
-	// StartTimeout bounds the time to the ready line; 30 s when zero (docs/protocol.md of the bridge).
+	// StartTimeout bounds the time to the ready line; 30 s when zero.
 	StartTimeout time.Duration
 	// StopGrace is how long a stopping bridge may finish what it does; 5 s when zero.
 	StopGrace time.Duration
@@ -62,7 +62,8 @@ type Options struct {
 	Store Store
 	// Logger receives the child's stderr at debug level, after Redact.
 	Logger *slog.Logger
-	// Redact masks secrets in stderr and in errors; nil masks nothing but the bridge's own token and APIKey.
+	// Redact masks secrets in stderr and in errors; nil masks nothing but the
+	// bridge's own token and APIKey.
 	Redact func(string) string
 }
 

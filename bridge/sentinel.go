@@ -10,7 +10,7 @@ import (
 var (
 	// ErrUnauthenticated covers ErrBridgeToken and ErrAPIKey.
 	ErrUnauthenticated = errors.New("bridge: unauthenticated")
-	// ErrBridgeToken means that the bridge refused our token; its details are bare.
+	// ErrBridgeToken means that the bridge refused our token; such an answer has no details.
 	ErrBridgeToken = errors.New("bridge: the bridge's token was refused")
 	// ErrAPIKey means that the provider refused the key, or does not know it.
 	ErrAPIKey             = errors.New("bridge: the API key was refused")

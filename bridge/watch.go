@@ -134,8 +134,8 @@ func (w *watch) due(now time.Time) (time.Duration, error) {
 		if event <= 0 {
 			return event, errEventless
 		}
-		// Looked at again at once when the tool ends would cost every frame a timer;
-		// this is early enough, since silence begins with that frame.
+		// The end of a tool could set the timer anew, but so would every frame then.
+		// This is early enough: the silence begins with the frame that says so.
 		return min(event, w.silence), errEventless
 	}
 	silence := w.lastFrame.Add(w.silence).Sub(now)

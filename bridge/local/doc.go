@@ -6,8 +6,9 @@
 // [Main] is the whole command line, used by cmd/liaison-bridge and by
 // "liaison bridge serve". What answers is an engine, chosen by model id: the
 // built-in reviewer, any model behind an endpoint of the chat completions
-// protocol when the environment names one, and a test model. Agents, runs and the record of what each
-// run said are plain JSON files below the state root and survive kill -9.
+// protocol when the environment names one, and a test model. Agents, runs and the
+// record of what each run said survive kill -9: as plain JSON files below the
+// state root, or in a store that the caller serves.
 //
 // The package imports nothing of ours but gen and its own sub-packages.
 package local

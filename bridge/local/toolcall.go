@@ -39,7 +39,7 @@ type toolFailure struct{ kind, text string }
 
 func (f *toolFailure) Error() string { return f.text }
 
-// toolCaller calls the adapter's custom tools. There is one callback for the
+// toolCaller calls the caller's custom tools. There is one callback for the
 // whole bridge; it may be replaced while runs are under way.
 type toolCaller struct {
 	transport *http.Transport
