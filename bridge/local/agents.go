@@ -152,10 +152,8 @@ func (s *agentService) ListAgents(ctx context.Context, req *connect.Request[sdkv
 		return o.GetRuntime() == sdkv1.Runtime_RUNTIME_CLOUD || o.GetPrUrl() != "" ||
 			a.Archived && !o.GetIncludeArchived() || o.GetCwd() != "" && a.Dir != o.GetCwd()
 	})
-	slices.SortFunc(found, func(a, b agentRecord) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
-	})
-	pageOf, next, err := page(found, func(a agentRecord) string { return a.ID }, o.GetLimit(), o.GetCursor())
+	slices.SortFunc(found, newestFirst)
+	pageOf, next, err := agentPage(found, o.GetLimit(), o.GetCursor())
 	if err != nil {
 		return nil, err
 	}

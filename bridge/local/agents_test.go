@@ -186,6 +186,40 @@ func TestListAgentsPagesAndFilters(t *testing.T) {
 	}
 }
 
+// A list is read to its end even if each agent is deleted as it comes.
+func TestListAgentsWhileTheyAreDeleted(t *testing.T) {
+	t.Parallel()
+	b := startBridge(t, t.TempDir(), answering())
+	ctx := testContext(t)
+	var want []string
+	for range 5 {
+		want = append(want, b.createAgent())
+	}
+	slices.Reverse(want)
+	var got []string
+	o := &sdkv1.ListAgentsOptions{Limit: 2}
+	for first := true; first || o.Cursor != ""; first = false {
+		res, err := b.agents.ListAgents(ctx, connect.NewRequest(&sdkv1.ListAgentsRequest{Options: o}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range res.Msg.GetItems() {
+			got = append(got, a.GetAgentId())
+			if _, err := b.agents.DeleteAgent(ctx, connect.NewRequest(&sdkv1.DeleteAgentRequest{AgentId: a.GetAgentId()})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.Cursor = res.Msg.GetNextCursor()
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, cursor := range []string{"%%", writeCursor("agent-1")} {
+		_, err := b.agents.ListAgents(ctx, connect.NewRequest(&sdkv1.ListAgentsRequest{Options: &sdkv1.ListAgentsOptions{Cursor: cursor}}))
+		wantFault(t, err, connect.CodeInvalidArgument, sdkv1.SdkErrorCode_SDK_ERROR_CODE_VALIDATION_ERROR)
+	}
+}
+
 // listAgents reads every page.
 func listAgents(t *testing.T, b *testBridge, o *sdkv1.ListAgentsOptions) []string {
 	t.Helper()
