@@ -56,10 +56,11 @@ func (s *supervisor) connection(ctx context.Context) (*connection, error) {
 		s.mu.Unlock()
 		return nil, ErrClosed
 	}
-	if s.current != nil {
-		if s.current.alive() {
+	before := s.current
+	if before != nil {
+		if before.alive() {
 			defer s.mu.Unlock()
-			return s.current, nil
+			return before, nil
 		}
 		if s.attempt == nil {
 			s.countExit()
@@ -70,7 +71,7 @@ func (s *supervisor) connection(ctx context.Context) (*connection, error) {
 		a = &attempt{done: make(chan struct{})}
 		s.attempt = a
 		s.generation++
-		go s.run(a, s.generation, s.notBefore)
+		go s.run(a, before, s.generation, s.notBefore)
 	}
 	s.mu.Unlock()
 
@@ -105,8 +106,14 @@ func (s *supervisor) delay() {
 	s.notBefore = time.Now().Add(wait)
 }
 
-func (s *supervisor) run(a *attempt, generation uint64, notBefore time.Time) {
+// run makes the attempt once nothing is left of the generation before: one that
+// is killed because it hangs counts as dead a little earlier, and what belongs
+// to it is removed from where the next one will be.
+func (s *supervisor) run(a *attempt, before *connection, generation uint64, notBefore time.Time) {
 	defer close(a.done)
+	if before != nil && before.process != nil {
+		<-before.gone
+	}
 	conn, err := s.start(generation, notBefore)
 
 	s.mu.Lock()
