@@ -190,3 +190,44 @@ func TestLargeMessages(t *testing.T) {
 		})
 	})
 }
+
+// Where the record differs from what was sent live the consumer is told, before
+// what comes next or before the end, and nothing comes twice.
+func TestGapWhereTheRecordDiffers(t *testing.T) {
+	t.Parallel()
+	thought := func(text string) timedFrame {
+		return timedFrame{frame: sdkMessage(t, "thinking", map[string]any{"run_id": "r", "text": text})}
+	}
+	end := []timedFrame{{frame: wireFrame(t, resultEnvelope(finishedStatus, "text"))}, {}}
+	tests := []struct {
+		name   string
+		record []timedFrame
+		want   []Payload
+	}{
+		{"before the next", []timedFrame{thought("a"), thought("X"), thought("b"), thought("c")}, []Payload{Gap{Events: 1}, Thinking{Text: "c"}}},
+		{"before the end", []timedFrame{thought("a"), thought("X"), thought("b")}, []Payload{Gap{Events: 1}}},
+		{"not at all", []timedFrame{thought("a"), thought("b"), thought("c")}, []Payload{Thinking{Text: "c"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				calls := &scriptedCalls{
+					ctx:          t.Context(),
+					sends:        [][]timedFrame{{thought("a"), thought("b"), {err: errCut}}},
+					observations: [][]timedFrame{append(tt.record, end...)},
+				}
+				run := newScriptedRun(calls)
+				run.follow(calls.send)
+				got, err := received(t, run)
+				want := append([]Payload{Thinking{Text: "a"}, Thinking{Text: "b"}}, tt.want...)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("events = %v, %v, want %v", got, err, want)
+				}
+				if result, err := run.Wait(t.Context()); err != nil || result.Text != "text" {
+					t.Errorf("wait = %+v, %v", result, err)
+				}
+			})
+		})
+	}
+}
