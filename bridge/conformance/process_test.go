@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,12 @@ func cleanExit(t *testing.T, to target) {
 	if err := client.Ping(ctx); err != nil {
 		t.Fatal(err)
 	}
+	temporary := []string{filepath.Join(root, "bridge.tmp"), filepath.Join(root, "bridge.pid")}
+	for _, path := range temporary {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("while the bridge runs: %v", err)
+		}
+	}
 	exited := client.Exited()
 	if err := client.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -101,8 +108,10 @@ func cleanExit(t *testing.T, to target) {
 	if err := client.Ping(ctx); !errors.Is(err, bridge.ErrClosed) {
 		t.Errorf("a closed client says %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(root, "tmp*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	for _, path := range temporary {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left behind: %v", path, err)
+		}
 	}
 }
 
