@@ -66,9 +66,6 @@ func followElsewhere(t *testing.T, to target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.CancelRun(ctx, agent.ID(), run.ID()); err != nil {
-		t.Error(err)
-	}
 	var text strings.Builder
 	for e, err := range followed.Events(ctx) {
 		if err != nil {
@@ -76,6 +73,10 @@ func followElsewhere(t *testing.T, to target) {
 		}
 		if said, ok := e.Payload.(bridge.Assistant); ok {
 			text.WriteString(said.Text)
+			// Not before: the run would end with nothing said.
+			if err := other.CancelRun(ctx, agent.ID(), run.ID()); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	for _, r := range []*bridge.Run{run, followed} {
