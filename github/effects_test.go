@@ -128,7 +128,9 @@ func TestWeigh(t *testing.T) {
 		left string
 	}{
 		"own count":          {"a\n\n<!-- liaison:findings errors=1 warnings=2 -->", verdict{1, 2, true}, "a\n"},
-		"own count wins":     {"### Errors\n- a\n\n<!-- liaison:findings errors=0 warnings=0 -->\n\n", verdict{0, 0, true}, "### Errors\n- a\n"},
+		"own count wins":     {"### Errors\n- a\n- b\n\n<!-- liaison:findings errors=1 warnings=2 -->\n\n", verdict{1, 2, true}, "### Errors\n- a\n- b\n"},
+		"none but listed":    {"### Errors\n- a\n\n### Warnings\n- b\n- No error handling.\n\n<!-- liaison:findings errors=0 warnings=0 -->", verdict{1, 2, true}, "### Errors\n- a\n\n### Warnings\n- b\n- No error handling.\n"},
+		"none and said so":   {"### Errors\n- **None.**\n\n### Warnings\n- No warnings found\n-\n\n<!-- liaison:findings errors=0 warnings=0 -->", verdict{0, 0, true}, "### Errors\n- **None.**\n\n### Warnings\n- No warnings found\n-\n"},
 		"other spaces":       {"a\n<!--liaison:findings  errors=1 warnings=0-->", verdict{1, 0, true}, "a"},
 		"in a code span":     {"a\n\n`<!-- liaison:findings errors=1 warnings=2 -->`\n", verdict{1, 2, true}, "a\n"},
 		"in a fence":         {"a\n\n```html\n<!-- liaison:findings errors=1 warnings=2 -->\n```\n", verdict{1, 2, true}, "a\n"},
@@ -137,6 +139,7 @@ func TestWeigh(t *testing.T) {
 		"not a number":       {"<!-- liaison:findings errors=x warnings=2 -->", verdict{}, ""},
 		"huge":               {"<!-- liaison:findings errors=99999999999999999999 warnings=2 -->", verdict{}, ""},
 		"headings":           {"### Errors\n- a\n- b\n\n## Warnings:\n1. c\n\n### Notes\n- d", verdict{2, 1, false}, ""},
+		"heading, none":      {"### Errors\n- None\n", verdict{}, ""},
 		"heading, no list":   {"### Errors\nNone.", verdict{}, ""},
 		"heading in a fence": {"```\n### Errors\n- a\n```", verdict{}, ""},
 		"nothing":            {"", verdict{}, ""},

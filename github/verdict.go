@@ -37,7 +37,9 @@ var findingsLines = func() []*regexp.Regexp {
 // weigh reads the verdict of a review and returns the text without the line
 // that carries it. A review without that line is judged by the list items
 // below its headings "Errors" and "Warnings"; one without those has no
-// findings worth more than a note.
+// findings worth more than a note. So is one that counts none where it lists
+// some: models copy the example of the line as it is, and a pull request can
+// talk one into writing it.
 func weigh(review string) (verdict, string) {
 	for _, line := range findingsLines {
 		m := line.FindStringSubmatchIndex(review)
@@ -48,8 +50,21 @@ func weigh(review string) (verdict, string) {
 			n, _ := strconv.Atoi(review[m[2*i]:m[2*i+1]])
 			return n
 		}
-		return verdict{errors: number(1), warnings: number(2), counted: true}, review[:m[0]]
+		v, text := verdict{errors: number(1), warnings: number(2), counted: true}, review[:m[0]]
+		listed := listedFindings(text)
+		if v.errors == 0 {
+			v.errors = listed.errors
+		}
+		if v.warnings == 0 {
+			v.warnings = listed.warnings
+		}
+		return v, text
 	}
+	return listedFindings(review), review
+}
+
+// listedFindings counts the list items below the headings of a review.
+func listedFindings(review string) verdict {
 	head, _ := firstRunes(review, 2*maxComment)
 	src := []byte(head)
 	var v verdict
@@ -66,12 +81,27 @@ func weigh(review string) (verdict, string) {
 				count = nil
 			}
 		case *ast.List:
-			if count != nil {
-				*count += n.ChildCount()
+			for item := n.FirstChild(); count != nil && item != nil; item = item.NextSibling() {
+				if !saysNone(item, src) {
+					*count++
+				}
 			}
 		}
 	}
-	return v, review
+	return v
+}
+
+// saysNone reports whether a list item stands for an empty list.
+func saysNone(item ast.Node, src []byte) bool {
+	first := item.FirstChild()
+	if first == nil {
+		return true
+	}
+	switch strings.ToLower(strings.Trim(string(first.Lines().Value(src)), " \t\n*_.!()")) {
+	case "none", "none found", "nothing", "n/a", "no errors", "no errors found", "no warnings", "no warnings found":
+		return true
+	}
+	return false
 }
 
 // clean reports whether there is nothing to warn of.
