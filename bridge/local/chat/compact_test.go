@@ -137,6 +137,19 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	})
 }
 
+func TestALongIDOfACallIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	id := strings.Repeat("x", maxMemoryBytes)
+	e, _ := connect(t, chattest.Start(t,
+		chattest.Stream(chattest.Pieces(chattest.Piece(0, id, "read", "{}")), chattest.Finish("tool_calls"), chattest.Done), chattest.Say("Done.")))
+	var got record
+	_, err := e.Run(testContext(t), got.watch(ask("Go.", echo("read"))))
+	data, encodeErr := got.kept.Encode()
+	if err != nil || encodeErr != nil || len(data) > 1000 {
+		t.Errorf("%d bytes are kept, %v, %v", len(data), err, encodeErr)
+	}
+}
+
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	t.Parallel()
 	big := Tool{Name: "read", Call: func(context.Context, Invocation) Output { return Output{Text: strings.Repeat("x", 100_000)} }}

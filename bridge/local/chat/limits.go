@@ -37,13 +37,16 @@ const (
 	maxParallel = 4
 	maxCalls    = 32
 
-	// maxStreamBytes bounds one response, maxTextBytes the text of one answer in it,
+	// maxStreamBytes bounds one response, maxEventBytes one event of it, maxTextBytes the text of one answer in it,
 	// maxArgumentBytes the arguments of one call, maxReasoningBytes what is kept of the
 	// reasoning of one message.
 	maxStreamBytes    = 256 << 20
+	maxEventBytes     = 2 * maxTextBytes
 	maxTextBytes      = 16 << 20
 	maxArgumentBytes  = 1 << 20
 	maxReasoningBytes = 256 << 10
+	// maxCallID bounds the id of a call, which each later request repeats twice.
+	maxCallID = 256
 	// maxArgumentDepth bounds how deep the arguments of a call are nested. Whoever
 	// reads the run cannot decode what is nested thousands of levels deep.
 	maxArgumentDepth = 100

@@ -73,8 +73,12 @@ func (e *Endpoint) complete(ctx context.Context, p openai.ChatCompletionNewParam
 				idle.Reset(min(e.idle, afterFinish))
 			}
 		}
-		res.Body = &watched{in: res.Body, heard: heard, left: maxStreamBytes}
-		err = e.receive(res, r, out, heard)
+		body := &watched{in: res.Body, heard: heard, left: maxStreamBytes}
+		res.Body = body
+		err = e.receive(res, r, out, func() {
+			body.event = 0
+			heard()
+		})
 		_ = res.Body.Close() // whatever comes of it, the answer is read
 	}
 	switch {
@@ -93,6 +97,7 @@ type watched struct {
 	in    io.ReadCloser
 	heard func()
 	left  int64
+	event int64 // what came since the last event; an event is put together in memory
 }
 
 func (w *watched) Read(p []byte) (int, error) {
@@ -100,7 +105,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	if n > 0 {
 		w.heard()
 	}
-	if w.left -= int64(n); w.left < 0 {
+	w.left -= int64(n)
+	if w.event += int64(n); w.left < 0 || w.event > maxEventBytes {
 		return n, errTooMuch
 	}
 	return n, err

@@ -79,11 +79,19 @@ func TestALongStreamComesWhole(t *testing.T) {
 
 func TestAnAnswerHasABound(t *testing.T) {
 	t.Parallel()
-	e, slept := connect(t, chattest.Start(t, chattest.Stream(strings.Repeat(chattest.Text(strings.Repeat("x", 1<<20)), maxTextBytes>>20+1))))
-	_, err := e.Run(testContext(t), ask("Go."))
-	wantError(t, err, CodeUpstream, "more than one answer may have")
-	if len(slept.list) > 0 {
-		t.Error("it was tried again")
+	for name, stream := range map[string]string{
+		"text":                   strings.Repeat(chattest.Text(strings.Repeat("x", 1<<20)), maxTextBytes>>20+1),
+		"an event of many lines": strings.Repeat("data: "+strings.Repeat("x", 1<<20)+"\n", maxEventBytes>>20+1) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, slept := connect(t, chattest.Start(t, chattest.Stream(stream)))
+			_, err := e.Run(testContext(t), ask("Go."))
+			wantError(t, err, CodeUpstream, "more than one answer may have")
+			if len(slept.list) > 0 {
+				t.Error("it was tried again")
+			}
+		})
 	}
 }
 

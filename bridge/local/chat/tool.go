@@ -123,7 +123,7 @@ func prepare(raw []*rawCall, tools []Tool, cut bool) []pending {
 	ids := make(map[string]bool)
 	for i, r := range raw {
 		p := pending{call: Call{ID: r.id, Name: r.name, Arguments: "{}", Extra: r.extra}}
-		for n := i; p.call.ID == "" || ids[p.call.ID]; n++ {
+		for n := i; p.call.ID == "" || len(p.call.ID) > maxCallID || ids[p.call.ID]; n++ {
 			p.call.ID = fmt.Sprintf("call_%d", n)
 		}
 		ids[p.call.ID] = true
