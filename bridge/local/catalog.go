@@ -34,6 +34,13 @@ func (c *catalogService) ListModels(ctx context.Context, req *connect.Request[sd
 	c.server.refreshModels(ctx)
 	out := &sdkv1.ListModelsResponse{}
 	for _, e := range c.server.engines {
+		// Whoever takes the first of the list must not get another engine's model
+		// because the one that was meant is out of reach.
+		if l, ok := e.(lister); ok {
+			if err := l.Unlisted(); err != nil {
+				return nil, err
+			}
+		}
 		for _, m := range e.Models() {
 			out.Items = append(out.Items, &sdkv1.SdkModel{Id: m.ID, DisplayName: m.Name, Description: m.Description})
 		}

@@ -41,6 +41,7 @@ type chatCatalog struct {
 	// asked is when the endpoint was asked last, failed whether in vain.
 	asked   time.Time
 	failed  bool
+	err     error         // why there was no list the last time
 	pending chan struct{} // closed when the answer is there; nil when nobody asks
 }
 
@@ -97,7 +98,7 @@ func (c *chatCatalog) beginLocked() {
 func (c *chatCatalog) settle(models []chat.Model, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending, c.asked, c.failed = nil, c.now(), err != nil
+	c.pending, c.asked, c.failed, c.err = nil, c.now(), err != nil, err
 	switch {
 	case err == nil:
 		c.models, c.listed = models, true
@@ -121,6 +122,16 @@ func (c *chatCatalog) list() []chat.Model {
 		}
 	}
 	return out
+}
+
+// unlisted says why there never was a list; nil once there was one.
+func (c *chatCatalog) unlisted() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listed {
+		return nil
+	}
+	return c.err
 }
 
 // accepts takes any id for a model as long as there never was a list.

@@ -9,8 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/liaison-bot/liaison/bridge/local/chat"
 	"github.com/liaison-bot/liaison/bridge/local/workspace"
+	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
 // The environment that turns the chat engine on.
@@ -60,6 +63,34 @@ func (e *chatEngine) Models() []model {
 func (e *chatEngine) Refresh(ctx context.Context, wanted string) { e.catalog.refresh(ctx, wanted) }
 
 func (e *chatEngine) Accepts(id string) bool { return e.catalog.accepts(id) }
+
+// Unlisted implements [lister].
+func (e *chatEngine) Unlisted() error {
+	err := e.catalog.unlisted()
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, chat.ErrNoList) {
+		return newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INVALID_MODEL,
+			"the model endpoint %s lists no models; name one of its models, or mend OPENAI_BASE_URL, which often ends in /v1", e.endpoint)
+	}
+	f := newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UPSTREAM_ERROR, "the model endpoint %s does not list its models", e.endpoint)
+	var said *chat.Error
+	if !errors.As(err, &said) {
+		return f
+	}
+	f.text = said.Reason
+	switch said.Code {
+	case chat.CodeUpstream:
+	case chat.CodeRateLimited:
+		f.code, f.sdk = connect.CodeResourceExhausted, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED
+	case chat.CodeUnauthorized:
+		f.code, f.sdk = connect.CodeUnauthenticated, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNAUTHORIZED
+	default:
+		f.code, f.sdk = connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INVALID_MODEL
+	}
+	return f
+}
 
 func (e *chatEngine) Tools() []string { return append(workspace.Names(), toolTask) }
 

@@ -121,17 +121,25 @@ func TestAModelThatWasNotListedIsAskedFor(t *testing.T) {
 
 func TestWithoutAListAnyModelIsTheEndpoints(t *testing.T) {
 	t.Parallel()
-	for name, status := range map[string]int{"none": http.StatusNotFound, "down": http.StatusInternalServerError, "a wrong key": http.StatusUnauthorized} {
+	for name, tt := range map[string]struct {
+		status int
+		code   connect.Code
+		sdk    sdkv1.SdkErrorCode
+	}{
+		"none":        {http.StatusNotFound, connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INVALID_MODEL},
+		"down":        {http.StatusInternalServerError, connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UPSTREAM_ERROR},
+		"busy":        {http.StatusTooManyRequests, connect.CodeResourceExhausted, sdkv1.SdkErrorCode_SDK_ERROR_CODE_RATE_LIMIT_EXCEEDED},
+		"a wrong key": {http.StatusUnauthorized, connect.CodeUnauthenticated, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UNAUTHORIZED},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := chattest.Start(t)
-			server.List(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+			server.List(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(tt.status) })
 			log := new(stderr)
 			e := chatOver(t, server, slog.New(slog.NewTextHandler(log, nil)))
 			b := startBridge(t, t.TempDir(), e, both)
-			if got := b.models(); !slices.Equal(got, []string{reviewerModel}) {
-				t.Errorf("the models are %v", got)
-			}
+			_, err := b.catalog.ListModels(testContext(t), connect.NewRequest(&sdkv1.ListModelsRequest{Options: &sdkv1.CursorRequestOptions{ApiKey: "any"}}))
+			wantFault(t, err, tt.code, tt.sdk)
 			if err := b.tryModel("whatever:7b"); err != nil {
 				t.Error(err)
 			}

@@ -48,6 +48,8 @@ type lister interface {
 	// Accepts reports whether the engine answers for a model that is not among
 	// its Models, because nobody can say which there are.
 	Accepts(id string) bool
+	// Unlisted says, for a caller, why the list could not be had; nil when there is one.
+	Unlisted() error
 }
 
 // model is one entry of ListModels.

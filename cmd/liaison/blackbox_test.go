@@ -243,7 +243,7 @@ func TestPlantedCredentialsAppearNowhere(t *testing.T) {
 	)
 	inPayload := "ghp_" + "aB3dE5fG7hJ9kL1m" + "N2pQ4rS6tU8vW0xY2zA4" // in two parts, so that no scanner takes it for a leak
 	p := w.serve("LIAISON_API_TOKEN="+inEnvironment, "CURSOR_API_KEY=planted-vendor-key-77aa", "OPENAI_API_KEY=planted-model-key-88bb",
-		"OPENAI_BASE_URL=http://127.0.0.1:1/v1") // nobody is there, and nobody else is asked
+		"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "LIAISON_MODEL=liaison-reviewer") // nobody is there, and nobody else is asked
 
 	bad := sim.Webhook{DeliveryID: "bad-signature", Event: "pull_request", Body: []byte(`{"title":"` + inBadBody + `"}`)}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

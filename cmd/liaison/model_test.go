@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -64,5 +66,33 @@ func TestAModelThatRefusesTheKeyIsSaid(t *testing.T) {
 	}
 	if strings.Contains(check.Summary+w.log.String(), chattest.Key) {
 		t.Error("the key is in the check or in the log")
+	}
+}
+
+// With a model of one's own configured and no list of models to be had, nobody
+// gets the rules of the built-in reviewer for the model's review.
+func TestAModelOutOfReachIsNotReplacedByRules(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		list http.HandlerFunc
+		want string
+	}{
+		"wrong key": {func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusUnauthorized) }, "OPENAI_API_KEY"},
+		"wrong URL": {http.NotFound, "OPENAI_BASE_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			endpoint := httptest.NewServer(tt.list)
+			t.Cleanup(endpoint.Close)
+			p := w.serve("OPENAI_BASE_URL="+endpoint.URL, "OPENAI_API_KEY="+chattest.Key)
+			pull := w.open("Say hello")
+			p.deliver(w.hub.Event(repo, pull.Number, "opened"))
+			check := w.concluded(pull.HeadSHA, 1)
+			p.terminate()
+			if check.Conclusion != "failure" || !strings.Contains(check.Summary, tt.want) {
+				t.Errorf("the check is %s and says %q", check.Conclusion, check.Summary)
+			}
+		})
 	}
 }

@@ -27,8 +27,8 @@ var ErrNoList = errors.New("the endpoint has no list of models")
 var windowFields = []string{"context_length", "context_window", "max_context_length", "max_model_len"}
 
 // Models asks the endpoint for its models, in its own order, those first that
-// look as if they could chat. Without a list the error is [ErrNoList]; one is
-// not tried again.
+// look as if they could chat. Without a list the error is [ErrNoList], when the
+// endpoint refuses or cannot be reached an [*Error]; neither is tried again.
 func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
 	page, err := e.list.List(ctx, option.WithMiddleware(bounded))
 	if err != nil {
@@ -40,7 +40,7 @@ func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
 		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 			return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
 		}
-		return nil, fmt.Errorf("list the models of %s: %w", e.where, f)
+		return nil, fmt.Errorf("list the models of %s: %w", e.where, &Error{Code: f.code, Reason: f.reason})
 	}
 	if page == nil {
 		return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
