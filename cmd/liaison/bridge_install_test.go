@@ -189,7 +189,8 @@ func TestOwnBridgeIsNotGivenTheVendorsKey(t *testing.T) {
 		t.Skip("only Linux shows the environment of a process")
 	}
 	w := newWorld(t)
-	p := w.serve("CURSOR_API_KEY=planted-vendor-key-77aa", "OPENAI_API_KEY=planted-model-key-88bb")
+	p := w.serve("CURSOR_API_KEY=planted-vendor-key-77aa", "OPENAI_API_KEY=planted-model-key-88bb",
+		"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "LIAISON_MODEL=liaison-reviewer")
 	pull := w.open("Which keys")
 	p.deliver(w.hub.Event(repo, pull.Number, "opened"))
 	w.reviewed(pull.Number, pull.HeadSHA)
