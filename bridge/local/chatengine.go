@@ -72,9 +72,9 @@ func (e *chatEngine) Unlisted() error {
 	}
 	if errors.Is(err, chat.ErrNoList) {
 		return newFault(connect.CodeFailedPrecondition, sdkv1.SdkErrorCode_SDK_ERROR_CODE_INVALID_MODEL,
-			"the model endpoint %s lists no models; name one of its models, or mend OPENAI_BASE_URL, which often ends in /v1", e.endpoint)
+			"the model endpoint lists no models; name one of its models, or mend OPENAI_BASE_URL, which often ends in /v1")
 	}
-	f := newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UPSTREAM_ERROR, "the model endpoint %s does not list its models", e.endpoint)
+	f := newFault(connect.CodeUnavailable, sdkv1.SdkErrorCode_SDK_ERROR_CODE_UPSTREAM_ERROR, "the model endpoint does not list its models")
 	var said *chat.Error
 	if !errors.As(err, &said) {
 		return f
@@ -128,7 +128,7 @@ func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer,
 	defer r.mu.Unlock()
 	u := ans.Usage.Add(r.delegated)
 	out := answer{Text: ans.Text, Usage: usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, Reasoning: u.Reasoning}}
-	return out, asRunFailure(err)
+	return out, e.asRunFailure(t, err)
 }
 
 // recall is the conversation so far. An agent that has forgotten it can still
@@ -176,11 +176,12 @@ var protocolCodes = map[string]string{
 	chat.CodeModelNotFound: "INVALID_MODEL",
 }
 
-func asRunFailure(err error) error {
+func (e *chatEngine) asRunFailure(t task, err error) error {
 	var failed *chat.Error
 	if !errors.As(err, &failed) {
 		return err
 	}
+	e.logger.Warn("the model endpoint ended a run", "endpoint", e.endpoint.String(), "run", t.RunID, "code", failed.Code, "error", failed)
 	code, ok := protocolCodes[failed.Code]
 	if !ok {
 		code = failed.Code

@@ -35,11 +35,20 @@ const (
 type Error struct {
 	// Code is one of the constants.
 	Code string
-	// Reason is for a person: what happened, and what to do.
+	// Reason is for a person: what happened, and what to do. It may be shown in
+	// public, so it names no host.
 	Reason string
+	// Detail is for the operator's log; empty when there is no more to say.
+	Detail string
 }
 
-func (e *Error) Error() string { return e.Reason }
+// Error is for logs.
+func (e *Error) Error() string {
+	if e.Detail == "" {
+		return e.Reason
+	}
+	return e.Reason + ": " + e.Detail
+}
 
 // fault is why one request failed.
 type fault struct {
@@ -53,6 +62,8 @@ type fault struct {
 	silent bool
 	// code and reason are those of the [Error] when the request is not made again.
 	code, reason string
+	// detail is the Detail of it.
+	detail string
 }
 
 // tries is how often a request is made that fails like this.
@@ -150,35 +161,35 @@ func (e *Endpoint) classify(status int, said refusal) *fault {
 	answer := fmt.Sprintf("HTTP %d", status)
 	switch {
 	case status >= 300 && status < 400:
-		f.reason = fmt.Sprintf("the model endpoint %s redirects (%s), which is not followed with a key; set OPENAI_BASE_URL to where it leads", e.where, answer)
+		f.reason = fmt.Sprintf("the model endpoint redirects (%s), which is not followed with a key; set OPENAI_BASE_URL to where it leads", answer)
 	case status == 401 || status == 403 && !has("model", "region", "country"):
 		f.code = CodeUnauthorized
-		f.reason = fmt.Sprintf("the model endpoint %s refused the key (%s); check OPENAI_API_KEY", e.where, answer)
+		f.reason = fmt.Sprintf("the model endpoint refused the key (%s); check OPENAI_API_KEY", answer)
 	case status == 402, has("insufficient_quota", "insufficient balance", "insufficient credits", "billing_hard_limit"):
 		f.code = CodeQuotaExceeded
-		f.reason = fmt.Sprintf("the account at the model endpoint %s has no quota left (%s); check its plan and billing%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the account at the model endpoint has no quota left (%s); check its plan and billing%s", answer, e.quoted(said.Message))
 	case status == 413, has(tooLongMarks...):
 		f.kind, f.code = faultTooLong, CodeContextTooLong
 		f.reason = "the conversation does not fit the model's context, even after it was shortened; use a model with a larger one" + e.quoted(said.Message)
 	case (status == 400 || status == 422) && has("stream_options", "include_usage"):
 		f.kind = faultNoUsage
-		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint refused the request (%s)%s", answer, e.quoted(said.Message))
 	case status == 429:
 		f.kind, f.code = faultRateLimit, CodeRateLimited
-		f.reason = fmt.Sprintf("the model endpoint %s is at its rate limit (%s)%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint is at its rate limit (%s)%s", answer, e.quoted(said.Message))
 	case status == 408 || status == 409 || status == 425 || status >= 500 && status != 501:
 		f.kind, f.code = faultPasses, CodeUpstream
-		f.reason = fmt.Sprintf("the model endpoint %s failed (%s)%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint failed (%s)%s", answer, e.quoted(said.Message))
 	case has("content_filter", "content_policy", "content management policy"):
 		f.code = CodeContentFilter
-		f.reason = fmt.Sprintf("the model endpoint %s refused the content (%s)%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint refused the content (%s)%s", answer, e.quoted(said.Message))
 	case has("model_not_found", "model not found"), status == 404 && has("model"), status == 403:
 		f.code = CodeModelNotFound
-		f.reason = fmt.Sprintf("the model endpoint %s does not offer this model (%s); choose one that it lists%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint does not offer this model (%s); choose one that it lists%s", answer, e.quoted(said.Message))
 	case status == 404 || status == 405 || status == 501:
-		f.reason = fmt.Sprintf("the model endpoint %s has no chat completions (%s); OPENAI_BASE_URL is what comes before /chat/completions", e.where, answer)
+		f.reason = fmt.Sprintf("the model endpoint has no chat completions (%s); OPENAI_BASE_URL is what comes before /chat/completions", answer)
 	default:
-		f.reason = fmt.Sprintf("the model endpoint %s refused the request (%s)%s", e.where, answer, e.quoted(said.Message))
+		f.reason = fmt.Sprintf("the model endpoint refused the request (%s)%s", answer, e.quoted(said.Message))
 	}
 	return f
 }
@@ -217,17 +228,20 @@ func (e *Endpoint) transportFault(err error) *fault {
 		return already
 	case errors.As(err, &certificate):
 		f.kind = faultFinal
-		f.reason = fmt.Sprintf("the certificate of the model endpoint %s cannot be trusted: %s", e.where, e.mask(certificate.Error()))
+		f.reason = "the certificate of the model endpoint cannot be trusted"
+		f.detail = e.mask(certificate.Error())
 	case errors.Is(err, errTooMuch), errors.Is(err, bufio.ErrTooLong):
 		f.kind = faultFinal
-		f.reason = fmt.Sprintf("the model endpoint %s sent more than one answer may have, %d MiB of text", e.where, maxTextBytes>>20)
+		f.reason = fmt.Sprintf("the model endpoint sent more than one answer may have, %d MiB of text", maxTextBytes>>20)
 	case errors.Is(err, errIdle):
 		f.silent = true
-		f.reason = fmt.Sprintf("the model endpoint %s sent nothing for %v", e.where, e.idle)
+		f.reason = fmt.Sprintf("the model endpoint sent nothing for %v", e.idle)
 	case errors.As(err, &outer):
-		f.reason = fmt.Sprintf("the model endpoint %s cannot be reached: %s", e.where, e.mask(outer.Err.Error()))
+		f.reason = "the model endpoint cannot be reached"
+		f.detail = e.mask(outer.Err.Error())
 	default:
-		f.reason = fmt.Sprintf("the answer of the model endpoint %s broke off: %s", e.where, e.mask(err.Error()))
+		f.reason = "the answer of the model endpoint broke off"
+		f.detail = e.mask(err.Error())
 	}
 	return f
 }
@@ -255,7 +269,7 @@ func seconds(s float64) time.Duration {
 
 // final is the fault as the end of the run, after a number of tries.
 func (f *fault) final(tries int, now time.Time) *Error {
-	out := &Error{Code: f.code, Reason: f.reason}
+	out := &Error{Code: f.code, Reason: f.reason, Detail: f.detail}
 	if tries > 1 {
 		out.Reason += fmt.Sprintf("; tried %d times", tries)
 	}

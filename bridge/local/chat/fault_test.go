@@ -144,7 +144,13 @@ func TestTriesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = e.Run(testContext(t), ask("Go."))
-		wantError(t, err, CodeUpstream, "cannot be reached", server.URL)
+		wantError(t, err, CodeUpstream, "cannot be reached")
+		// People in public read the reason, the operator reads the log.
+		var failed *Error
+		address := strings.TrimPrefix(server.URL, "http://")
+		if !errors.As(err, &failed) || strings.Contains(failed.Reason, address) || !strings.Contains(failed.Error(), address) {
+			t.Errorf("the reason is %q, the log says %q; only the log shall have the address", failed.Reason, failed)
+		}
 	})
 }
 

@@ -58,9 +58,10 @@ const (
 	maxResultBytes = 128 << 10
 
 	// maxConversationBytes bounds a conversation whose model has no known window, and
-	// maxMemoryBytes what is kept of it for the next run.
+	// maxMemoryBytes what is kept of it for the next run: about 30,000 tokens, since
+	// every request of that run pays for them.
 	maxConversationBytes = 8 << 20
-	maxMemoryBytes       = 512 << 10
+	maxMemoryBytes       = 128 << 10
 	// maxCompactions bounds how often one request is made smaller.
 	maxCompactions = 8
 	// imageBytes is what an image counts for in an estimate: about 1,500 tokens.

@@ -40,7 +40,7 @@ func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
 		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 			return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
 		}
-		return nil, fmt.Errorf("list the models of %s: %w", e.where, &Error{Code: f.code, Reason: f.reason})
+		return nil, fmt.Errorf("list the models of %s: %w", e.where, &Error{Code: f.code, Reason: f.reason, Detail: f.detail})
 	}
 	if page == nil {
 		return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)

@@ -22,7 +22,7 @@ type Request struct {
 	// Steps is how many requests the run may make; 60 when zero.
 	Steps int
 	// Keep is given the conversation whenever it has grown and when the run ends,
-	// however it ends: a valid one of at most about half a megabyte.
+	// however it ends: a valid one of at most about 128 KiB.
 	Keep func(Conversation)
 	// Watch is told what happens.
 	Watch Observer
@@ -157,7 +157,7 @@ func (r *run) answered(rep *reply, last bool) (done bool, err error) {
 	text := rep.text.String()
 	switch {
 	case rep.finish == finishFilter:
-		return false, &Error{Code: CodeContentFilter, Reason: fmt.Sprintf("the content filter of the model endpoint %s stopped the answer", r.e.where)}
+		return false, &Error{Code: CodeContentFilter, Reason: "the content filter of the model endpoint stopped the answer"}
 	case text == "" && rep.finish == finishLength:
 		return false, &Error{Code: CodeOutputLimit, Reason: "the model reached its output limit before it said anything; use a model with a larger one, or one that thinks less"}
 	case !spoken(text) && !spoken(r.answer):
