@@ -15,6 +15,10 @@ import (
 // that came after it: one that is live or has ended is this turn's, and nothing
 // is sent again.
 
+// olderInARow is after how many runs in a row that are older than the newest a
+// list is taken to be newest first, as those of bridges are, and left.
+const olderInARow = 20
+
 // maxListedRuns bounds the search among an agent's runs: a pull request with as
 // many pushes is beyond what is known.
 const maxListedRuns = 10_000
@@ -149,7 +153,7 @@ func (r *bridgeRunner) after(ctx context.Context, t *attempt) (bridge.RunSnapsho
 // wait for the agent's first message.
 func (r *bridgeRunner) newest(ctx context.Context, agentID, named string) (bridge.RunSnapshot, error) {
 	var newest bridge.RunSnapshot
-	n := 0
+	n, older := 0, 0
 	for s, err := range r.agents.Runs(ctx, agentID) {
 		if err != nil {
 			return bridge.RunSnapshot{}, err
@@ -160,7 +164,12 @@ func (r *bridgeRunner) newest(ctx context.Context, agentID, named string) (bridg
 		switch {
 		case named != "" && s.ID != named, named == "" && s.Status == bridge.RunCreating:
 		case newest.ID == "", s.Created.After(newest.Created):
-			newest = s // of two without a time, the one that is listed first
+			newest, older = s, 0 // of two without a time, the one that is listed first
+		case s.Created.Before(newest.Created):
+			older++
+		}
+		if named != "" && newest.ID != "" || older == olderInARow {
+			break
 		}
 	}
 	return newest, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -285,5 +286,50 @@ func TestRunnerMakesALostAgentAnew(t *testing.T) {
 	result, noted, err := sendOnce(t, b, &state.Sending{After: "old", RunID: "gone"}, true)
 	if err != nil || result.Text != "fine" || !slices.Contains(b.calls, "create") || len(noted) != 2 || noted[0] != (state.Sending{}) {
 		t.Errorf("%+v, %v after %q, noted %v", result, err, b.calls, noted)
+	}
+}
+
+func TestAListOfRunsIsReadNoFurtherThanNeeded(t *testing.T) {
+	const runs = 500
+	created := func(minute int) bridge.RunSnapshot { return snapshot(fmt.Sprint(minute), bridge.RunFinished, minute) }
+	for _, tt := range []struct {
+		name   string
+		at     func(i int) int // the minute of the run that is listed at i
+		named  string
+		want   string
+		atMost int
+	}{
+		{"the newest is first", func(i int) int { return runs - i }, "", fmt.Sprint(runs), 1 + olderInARow},
+		{"the newest is last", func(i int) int { return i }, "", fmt.Sprint(runs - 1), runs},
+		{"one that is named", func(i int) int { return runs - i }, fmt.Sprint(runs - 2), fmt.Sprint(runs - 2), 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := &fakeBridge{}
+			for i := range runs {
+				b.listed = append(b.listed, created(tt.at(i)))
+			}
+			counted := &countedRuns{fakeBridge: b}
+			got, err := newBridgeRunner(counted, nil).newest(t.Context(), "agt_1", tt.named)
+			if err != nil || got.ID != tt.want || counted.read > tt.atMost {
+				t.Errorf("found %q after %d runs, %v; want %q after at most %d", got.ID, counted.read, err, tt.want, tt.atMost)
+			}
+		})
+	}
+}
+
+// countedRuns counts the runs that are read of a list.
+type countedRuns struct {
+	*fakeBridge
+	read int
+}
+
+func (c *countedRuns) Runs(ctx context.Context, agentID string) iter.Seq2[bridge.RunSnapshot, error] {
+	return func(yield func(bridge.RunSnapshot, error) bool) {
+		for s, err := range c.fakeBridge.Runs(ctx, agentID) {
+			c.read++
+			if !yield(s, err) {
+				return
+			}
+		}
 	}
 }

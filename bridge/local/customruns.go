@@ -14,10 +14,6 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// maxStoredResult bounds the answer in a run's record: a store's page of records
-// is bounded too. The events have it whole.
-const maxStoredResult = 4 << 20
-
 func (s *customStore) run(ctx context.Context, id string) (runRecord, error) {
 	out, err := s.client.call(ctx, substoreRuns, methodGet, map[string]any{"runId": id})
 	if err != nil {
@@ -36,34 +32,46 @@ func (s *customStore) run(ctx context.Context, id string) (runRecord, error) {
 	return rec, nil
 }
 
-// runs asks for all of the agent's: stores list the oldest first.
 func (s *customStore) runs(ctx context.Context, agentID, before string, limit int) (recs []runRecord, more bool, err error) {
-	filter := filtered(map[string]any{"agentIds": []any{agentID}})
-	err = s.list(ctx, substoreRuns, "nextCursor", filter, func(item map[string]any) error {
+	ids, more, err := s.runIDs.before(ctx, agentID, before, limit, func(ctx context.Context) (all []string, err error) {
+		err = s.listRuns(ctx, agentID, map[string]any{"agentIds": []any{agentID}}, func(rec runRecord) { all = append(all, rec.ID) })
+		return all, err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for some := range slices.Chunk(ids, storePage) {
+		names := make([]any, len(some))
+		for i, id := range some {
+			names[i] = id
+		}
+		err := s.listRuns(ctx, agentID, map[string]any{"runIds": names}, func(rec runRecord) { recs = append(recs, rec) })
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	slices.SortFunc(recs, func(a, b runRecord) int { return cmp.Compare(b.ID, a.ID) })
+	return recs, more, nil
+}
+
+// listRuns gives the runs of an agent that the filter lets pass.
+func (s *customStore) listRuns(ctx context.Context, agentID string, filter map[string]any, give func(runRecord)) error {
+	return s.list(ctx, substoreRuns, "nextCursor", filtered(filter), func(item map[string]any) error {
 		var rec runRecord
 		if err := decodeRecord(item, &rec, &rec.Schema); err != nil {
 			s.logger.Error("a run is left out of a list", "run", item["runId"], "error", err)
 			return nil
 		}
-		if rec.AgentID == agentID && (before == "" || rec.ID < before) {
-			recs = append(recs, rec)
+		if rec.AgentID == agentID {
+			give(rec)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	slices.SortFunc(recs, func(a, b runRecord) int { return cmp.Compare(b.ID, a.ID) })
-	if limit > 0 && len(recs) > limit {
-		return recs[:limit], true, nil
-	}
-	return recs, false, nil
 }
 
 // wrapRun is the input that stores a run.
 func wrapRun(rec runRecord) (map[string]any, error) {
 	rec.Schema = schemaVersion
-	rec.Result = cut(rec.Result, maxStoredResult)
 	record, err := encodeFields(rec)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,10 @@ func (s *customStore) createRun(ctx context.Context, rec runRecord) error {
 	}
 	_, err = s.client.call(ctx, substoreRuns, methodCreate, input)
 	if errors.Is(err, errExists) {
-		return nil // nobody else makes this id: an answer was lost
+		err = nil // nobody else makes this id: an answer was lost
+	}
+	if err == nil {
+		s.runIDs.add(rec.AgentID, rec.ID)
 	}
 	return err
 }

@@ -33,6 +33,7 @@ type customStore struct {
 	logger *slog.Logger
 	lock   *os.File
 	spool  string
+	runIDs runIDs
 }
 
 // openCustomStore makes and locks the state root. The store itself is first
@@ -177,6 +178,7 @@ func (s *customStore) saveAgent(ctx context.Context, rec agentRecord) error {
 }
 
 func (s *customStore) deleteAgent(ctx context.Context, id string) error {
+	defer s.runIDs.forget(id)
 	return s.delete(ctx, substoreAgents, map[string]any{"agentIds": []any{id}})
 }
 

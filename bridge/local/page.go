@@ -11,6 +11,8 @@ import (
 const (
 	defaultPage = 100
 	maxPage     = 500
+	// maxPageBytes bounds the answers on a page of runs, which is one message.
+	maxPageBytes = 8 << 20
 )
 
 // pageSize is how many items a page has when limit was asked for.

@@ -28,6 +28,10 @@ type agentRecord struct {
 	LastStatus runStatus `json:"last_status,omitempty"`
 }
 
+// maxResultBytes bounds the answer in a run's result, which travels in one
+// message. The run's events have it whole.
+const maxResultBytes = 4 << 20
+
 // runRecord is what is kept of a run beside its events.
 type runRecord struct {
 	Schema   int           `json:"schema"`

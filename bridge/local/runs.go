@@ -30,12 +30,16 @@ func (s *agentService) ListRuns(ctx context.Context, req *connect.Request[sdkv1.
 	if err != nil {
 		return nil, err
 	}
-	out := new(sdkv1.ListRunsResponse)
+	out, bytes := new(sdkv1.ListRunsResponse), 0
 	for _, rec := range recs {
+		if bytes += len(rec.Result); bytes > maxPageBytes && len(out.Items) > 0 {
+			more = true
+			break
+		}
 		out.Items = append(out.Items, rec.snapshot(s.server.now()))
 	}
-	if more {
-		out.NextCursor = writeCursor(recs[len(recs)-1].ID)
+	if n := len(out.Items); more && n > 0 {
+		out.NextCursor = writeCursor(out.Items[n-1].GetRunId())
 	}
 	return connect.NewResponse(out), nil
 }
