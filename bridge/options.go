@@ -259,8 +259,9 @@ type SendOptions struct {
 	// a [Gap] says.
 	Deltas bool
 	Steps  bool
-	// Force expires a run that a crashed host left behind. Use it once, and only
-	// when no live run of the agent is known.
+	// Force expires a run that a crashed host, or a bridge that died under it, left
+	// behind: until then the agent is busy. Use it once, and only when no live run of
+	// the agent is known.
 	Force bool
 	// EnvironmentVariables are those of a cloud agent's machine for this run.
 	EnvironmentVariables map[string]string

@@ -236,8 +236,11 @@ func (r *bridgeRunner) worthRetrying(err error) error {
 		return err
 	}
 	retry := &RetryError{Err: fmt.Errorf("the bridge cannot run the agent now: %w", err)}
-	if errors.Is(err, bridge.ErrRateLimited) {
+	switch {
+	case errors.Is(err, bridge.ErrRateLimited):
 		retry.WaitsFor = rateLimit
+	case errors.Is(err, bridge.ErrUpstream), errors.Is(err, bridge.ErrUnavailable):
+		retry.WaitsFor = "the model"
 	}
 	var answer *bridge.Error
 	if errors.As(err, &answer) {

@@ -25,6 +25,8 @@ const (
 var (
 	// errSealed is returned for a message after the run has ended.
 	errSealed = errors.New("the run has ended")
+	// errTooLong is returned for a message that is longer than one may be.
+	errTooLong = errors.New("the message is too long")
 	// errLogFull is returned when a run has said more than is kept.
 	errLogFull = errors.New("the run's record is full")
 )
@@ -184,7 +186,7 @@ func encodeMessage(kind string, message map[string]any) (json.RawMessage, error)
 		return data, err
 	}
 	if kind != "tool_call" {
-		return nil, fmt.Errorf("a message of %d bytes is more than %d", len(data), maxEventBytes)
+		return nil, fmt.Errorf("%w: %d bytes", errTooLong, len(data))
 	}
 	short := map[string]any{"truncated": map[string]any{"args": true, "result": true}}
 	for key, value := range message {

@@ -41,7 +41,7 @@ func TestRunsThatFail(t *testing.T) {
 				emit(said{Text: strings.Repeat("x", maxEventBytes)})
 				<-ctx.Done()
 				return answer{}, ctx.Err()
-			}, "record_failed", "the bridge could not record what the run said; is its disk full, or its store down?",
+			}, "record_failed", "the run said more at once than the 1024 KiB that one message may have",
 		},
 		{
 			"the engine says too much in all",

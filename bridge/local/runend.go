@@ -3,13 +3,18 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
 // recordFailed ends a run whose messages cannot be kept.
 func (r *registry) recordFailed(live *run, err error) {
 	r.logger.Error("a run's message could not be recorded", "run", live.rec.ID, "error", err)
-	live.cancel(&stop{statusError, "record_failed", "the bridge could not record what the run said; is its disk full, or its store down?"})
+	reason := "the bridge could not record what the run said; is its disk full, or its store down?"
+	if errors.Is(err, errTooLong) {
+		reason = fmt.Sprintf("the run said more at once than the %d KiB that one message may have", maxEventBytes>>10)
+	}
+	live.cancel(&stop{statusError, "record_failed", reason})
 }
 
 // finish records the end of a live run, whose agent's lock is held; the first
@@ -20,7 +25,7 @@ func (r *registry) finish(live *run, end runRecord) {
 	}
 	ctx, a := context.Background(), live.agent
 	rec := live.rec
-	rec.Status, rec.Result, rec.ErrorCode, rec.Reason, rec.Usage = end.Status, end.Result, end.ErrorCode, end.Reason, end.Usage
+	rec.Status, rec.Result, rec.ErrorCode, rec.Reason, rec.Usage = end.Status, cut(end.Result, maxResultBytes), end.ErrorCode, end.Reason, end.Usage
 	rec.Duration = r.now().Sub(rec.Created)
 	r.settleMemory(live)
 	kind, message := endMessage(rec)
