@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,8 @@ type Agent struct {
 
 	// state is an agentState.
 	state atomic.Int32
+	// attaching is held while a fresh bridge is told of the agent.
+	attaching chan struct{}
 
 	mu sync.Mutex
 	// generation is the bridge process that knows the agent.
@@ -53,9 +56,16 @@ func (a *Agent) attached(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case a.attaching <- struct{}{}:
+		defer func() { <-a.attaching }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("bridge: %s: wait for the agent to be attached: %w", op, ctx.Err())
+	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.generation == conn.generation {
+	known := a.generation == conn.generation
+	a.mu.Unlock()
+	if known {
 		return conn, nil
 	}
 	wire, err := a.client.wireOptions(op, a.id, a.options)
@@ -69,6 +79,8 @@ func (a *Agent) attached(ctx context.Context) (*connection, error) {
 	if err := a.client.offerTools(ctx, conn, a.id, a.options.CustomTools); err != nil {
 		return nil, err
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.generation = conn.generation
 	if m := res.GetModel().GetId(); m != "" {
 		a.model = m

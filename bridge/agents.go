@@ -79,7 +79,7 @@ func (c *Client) open(
 	if id == "" {
 		return nil, refuse(op, connect.CodeInternal, "", "the bridge gave the new agent no id")
 	}
-	agent := &Agent{client: c, id: id, options: o, generation: conn.generation, model: o.Model}
+	agent := &Agent{client: c, id: id, options: o, generation: conn.generation, model: o.Model, attaching: make(chan struct{}, 1)}
 	if m := res.GetModel().GetId(); m != "" {
 		agent.model = m
 	}

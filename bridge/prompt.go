@@ -19,6 +19,10 @@ type PromptOptions struct {
 	Images []Image
 }
 
+// closeGraces is how many StopGraces the end of a prompt may take: one to stop the
+// bridge, one to end it, and the rest for its tools.
+const closeGraces = 4
+
 // Prompt asks an agent one thing and returns the answer: it starts a bridge, makes
 // an agent, sends the text, waits for the end of the run and closes everything,
 // whatever happens. A run that did not finish is a [*RunFailedError], and its
@@ -46,7 +50,14 @@ func Prompt(ctx context.Context, text string, o PromptOptions) (Result, error) {
 		return Result{}, err
 	}
 	after := context.WithoutCancel(ctx)
-	defer func() { _ = client.Close(after) }() // it kills what does not stop, and fails never
+	defer func() {
+		// It kills what does not stop. Only a tool that ignores its context holds it up.
+		closing, cancel := context.WithTimeout(after, closeGraces*client.options.StopGrace)
+		defer cancel()
+		if err := client.Close(closing); err != nil {
+			client.options.Logger.Warn("after a prompt: close the client", "error", err)
+		}
+	}()
 	// What else fails now changes nothing of the answer.
 	finally := func(what string, do func(context.Context) error) {
 		limited, cancel := context.WithTimeout(after, client.options.StopGrace)

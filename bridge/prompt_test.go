@@ -147,3 +147,26 @@ func TestOutlast(t *testing.T) {
 		<-quick.Done() // and nothing is left of it, or the bubble would not end
 	})
 }
+
+func TestPromptDoesNotWaitForEverForATool(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	stuck := Tool{Name: "stuck", Call: func(context.Context, ToolInvocation) (ToolResult, error) {
+		close(started)
+		<-release
+		return ToolResult{}, nil
+	}}
+	o := promptOptions(t, fakeScript{Run: append([]fakeStep{
+		message("status", "status", "RUNNING"), {Call: &fakeCall{Tool: "stuck", ID: "call-1"}},
+	}, finished("never")...)})
+	o.Bridge.StopGrace, o.Agent.CustomTools = 50*time.Millisecond, []Tool{stuck}
+	ctx, cancel := context.WithCancel(testContext(t))
+	go func() {
+		<-started
+		cancel()
+	}()
+	if _, err := Prompt(ctx, "Go.", o); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+}
