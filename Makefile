@@ -37,7 +37,7 @@ ifeq ($(RACE)$(CC_FOUND),required)
 endif
 	@command -v $(GO) >/dev/null || { echo "$(GO) was not found; Go 1.26 or newer is needed: https://go.dev/dl/" >&2; exit 1; }
 	@echo "running the tests $(RACE_NOTE)"
-	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -timeout 15m ./...
+	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -timeout 30m ./...
 
 .PHONY: build
 build: ## Build bin/liaison and bin/liaison-bridge, static and stamped with the version
