@@ -15,6 +15,7 @@ import (
 
 // newRoot builds the command line.
 func newRoot(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:   "liaison",
 		Short: "A coding agent in your pull requests",
@@ -27,15 +28,21 @@ posts a check and a review.
   liaison demo          watch the main job on simulated platforms, no account needed
   liaison serve         run the service
   liaison help config   every setting`,
-		Version:       buildVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          usage(cobra.NoArgs),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return writeVersion(stdout)
+			}
+			return c.Help()
+		},
 	}
+	// Not the library's own flag: its template keeps text/template in the binary,
+	// and with it every method of every type, 10 MB of them.
+	root.Flags().BoolVarP(&showVersion, "version", "v", false, "version for liaison")
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetVersionTemplate(versionLine())
 	root.SetHelpCommand(newHelp(root))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return unusable(fmt.Errorf("%w\nRun \"%s --help\" for its flags", err, c.CommandPath()))
@@ -70,15 +77,13 @@ func newVersion(stdout io.Writer) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(stdout, versionLine())
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return writeVersion(stdout) },
 	}
 }
 
-func versionLine() string {
-	return fmt.Sprintf("liaison %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func writeVersion(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "liaison %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // newHelp replaces the library's help command, which answers a topic that does
