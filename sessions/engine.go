@@ -36,6 +36,8 @@ type Options struct {
 	Redact func(string) string
 	// Logger receives what an operator should know. Nil discards it.
 	Logger *slog.Logger
+	// Metrics is told what happens. Nil counts nothing.
+	Metrics Metrics
 	// Now, NewID and Rand are the clock, the ids and the jitter, called from many
 	// goroutines. NewID returns an id without prefix, and later ones sort after
 	// earlier ones; Rand returns a number in [0, 1).
@@ -56,6 +58,7 @@ type Engine struct {
 	model    func() string
 	redact   func(string) string
 	logger   *slog.Logger
+	metrics  Metrics
 	now      func() time.Time
 	newID    func() string
 	rand     func() float64
@@ -92,7 +95,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, log: o.Log, runner: o.Runner, dir: dir,
 		channels: make(map[string]Channel, len(o.Channels)),
-		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger,
+		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
 		now: o.Now, newID: o.NewID, rand: o.Rand,
 		timerSet: make(chan struct{}, 1),
 		broken:   make(chan error, 1),
@@ -126,6 +129,9 @@ func (e *Engine) setDefaults() {
 	}
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
+	}
+	if e.metrics == nil {
+		e.metrics = noMetrics{}
 	}
 	if e.now == nil {
 		e.now = time.Now

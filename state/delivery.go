@@ -50,8 +50,12 @@ type StoredDelivery struct {
 	Attempts int            `json:"attempts,omitempty"`
 	// NotBefore delays the next attempt; zero means now.
 	NotBefore time.Time `json:"notBefore,omitzero"`
-	// Decision is one line for a person: what was decided, and why.
-	Decision string `json:"decision,omitempty"`
+	// Decision is one line for a person: what was decided, and why; DecidedAt is when.
+	Decision  string    `json:"decision,omitempty"`
+	DecidedAt time.Time `json:"decidedAt,omitzero"`
+	// Replays counts how often a person had it decided anew. A replay is carried
+	// out whatever was decided about its meaning before.
+	Replays int `json:"replays,omitempty"`
 	// SessionID and TurnID name what the delivery led to, where it led to anything.
 	SessionID string `json:"sessionId,omitempty"`
 	TurnID    string `json:"turnId,omitempty"`
@@ -66,6 +70,27 @@ type DeliveryUpdate struct {
 	Decision  string
 	SessionID string
 	TurnID    string
+	// Replay makes a settled delivery pending again on a person's word: it counts
+	// as a replay, and its attempts begin anew. Status must be pending.
+	Replay bool
+}
+
+// DeliveryFilter says which deliveries are wanted. The zero value means all.
+type DeliveryFilter struct {
+	Source    string
+	Status    DeliveryStatus
+	SessionID string
+	// Before continues a listing: only deliveries with a smaller Seq. Zero begins
+	// at the newest.
+	Before uint64
+}
+
+// DeliveryIndex lists deliveries for people.
+type DeliveryIndex interface {
+	// Deliveries returns up to limit deliveries without their bodies, newest
+	// first. It looks at no more than 10,000 rows in one call; next is the Before
+	// of the call that goes on, and zero at the end.
+	Deliveries(ctx context.Context, f DeliveryFilter, limit int) (found []StoredDelivery, next uint64, err error)
 }
 
 // Outcome says what became of a delivery that was offered to the inbox.

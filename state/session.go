@@ -17,7 +17,8 @@ type Session struct {
 	Version uint64 `json:"version,omitempty"`
 	// Channel is the surface that owns the session, such as "github".
 	Channel string `json:"channel,omitempty"`
-	// Key is the continuation key that found it first.
+	// Key is the continuation key by which it is continued now. That of the http
+	// channel changes with each follow-up; others stay.
 	Key       string        `json:"key,omitempty"`
 	Title     string        `json:"title,omitempty"`
 	Mode      Mode          `json:"mode,omitempty"`
@@ -32,9 +33,11 @@ type Session struct {
 	// AgentID is the agent at the bridge, once one was intended.
 	AgentID string `json:"agentId,omitempty"`
 	// Surface is what the channel asked to remember, such as the id of its comment.
-	Surface   map[string]string `json:"surface,omitempty"`
-	CreatedAt time.Time         `json:"createdAt,omitzero"`
-	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
+	Surface map[string]string `json:"surface,omitempty"`
+	// DryRun is set when tools that write are only acknowledged, never run.
+	DryRun    bool      `json:"dryRun,omitempty"`
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
 }
 
 // Mode says whether a session takes follow-ups.
@@ -73,8 +76,16 @@ type Turn struct {
 	// Version works as Session.Version does.
 	Version uint64     `json:"version,omitempty"`
 	Status  TurnStatus `json:"status,omitempty"`
+	// Channel is the surface that asked, and that is told; empty means the
+	// session's own.
+	Channel string `json:"channel,omitempty"`
+	// Principal is who asked.
+	Principal string `json:"principal,omitempty"`
 	// Message is what the person or the event asked, in plain text.
 	Message string `json:"message,omitempty"`
+	// Gathered are messages that came while the turn was queued and are answered
+	// together with Message, in the order in which they came.
+	Gathered []Gathered `json:"gathered,omitempty"`
 	// Request is the channel's own description of the work; no one else reads it.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Revision is the state of the subject that the turn is about.
@@ -92,6 +103,12 @@ type Turn struct {
 	// when the turn is queued again; a commit of a running turn, or of one that
 	// was started since, under an earlier epoch fails with [ErrFenced].
 	Epoch uint64 `json:"epoch,omitempty"`
+	// NotBefore is when a turn that waits may start; zero means at once.
+	NotBefore time.Time `json:"notBefore,omitzero"`
+	// Acted names the first thing that the turn did to the world by a tool, set
+	// before that was done. A turn that acted is never run again by itself. The
+	// host's own checks, statuses and comments do not count.
+	Acted string `json:"acted,omitempty"`
 	// WaitsFor is what people were told that the turn waits for, until it goes on.
 	WaitsFor string `json:"waitsFor,omitempty"`
 	// RunID is the run at the bridge, once known.
@@ -100,11 +117,26 @@ type Turn struct {
 	// known: with it, whoever goes on looks for the run before it sends another.
 	Sending *Sending `json:"sending,omitempty"`
 	// Reason says why the turn failed or was interrupted, for a person.
-	Reason    string    `json:"reason,omitempty"`
-	Usage     Usage     `json:"usage,omitzero"`
+	Reason string `json:"reason,omitempty"`
+	Usage  Usage  `json:"usage,omitzero"`
+	// ToolCalls counts the tools that the agent called.
+	ToolCalls int `json:"toolCalls,omitempty"`
+	// Model is the model that answered, where known.
+	Model string `json:"model,omitempty"`
+	// CostUSD is the estimated cost in US dollars; zero where no price is known.
+	CostUSD   float64   `json:"costUsd,omitempty"`
 	QueuedAt  time.Time `json:"queuedAt,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
+}
+
+// Gathered is a message that is answered with another one.
+type Gathered struct {
+	Message    string          `json:"message,omitempty"`
+	Principal  string          `json:"principal,omitempty"`
+	DeliveryID string          `json:"deliveryId,omitempty"`
+	Request    json.RawMessage `json:"request,omitempty"`
+	At         time.Time       `json:"at,omitzero"`
 }
 
 // Sending is the intention to send a run.
@@ -170,4 +202,20 @@ type Sessions interface {
 	// OpenTurns returns every turn that is queued or running, in order of ID.
 	// The engine calls it once at boot.
 	OpenTurns(ctx context.Context) ([]Turn, error)
+}
+
+// SessionFilter says which sessions are wanted. The zero value means all.
+type SessionFilter struct {
+	// Principal and Channel restrict to one owner and one surface.
+	Principal string
+	Channel   string
+	// Before continues a listing: only sessions with a smaller ID.
+	Before string
+}
+
+// SessionIndex lists sessions for people. Its cost does not grow with the
+// number of sessions that the filter leaves out by Principal.
+type SessionIndex interface {
+	// RecentSessions returns up to limit sessions, newest first.
+	RecentSessions(ctx context.Context, f SessionFilter, limit int) ([]Session, error)
 }

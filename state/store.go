@@ -16,9 +16,12 @@ type Change struct {
 	Deliveries []DeliveryUpdate
 	Sessions   []Session
 	Keys       []KeyLink
-	Turns      []Turn
-	Outbox     []OutboxItem
-	Settle     []OutboxSettlement
+	// Unlink removes continuation keys and aliases, before Keys are linked. What
+	// is not there is no error.
+	Unlink []string
+	Turns  []Turn
+	Outbox []OutboxItem
+	Settle []OutboxSettlement
 	// Timers sets timers, replacing those of the same id; CancelTimers removes them.
 	Timers       []Timer
 	CancelTimers []string
