@@ -1,0 +1,198 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// Retention says for how long what is done with is kept. Zero keeps it for ever.
+type Retention struct {
+	// Bodies is for the bodies of deliveries, from when they were settled. Those
+	// of pending and of dead deliveries stay.
+	Bodies time.Duration
+	// Deliveries is for settled deliveries with the ids by which they are deduped,
+	// and for facts. Dead deliveries stay until a person decides about them.
+	Deliveries time.Duration
+	// Workspaces is for how long a session may lie unchanged, with nothing open,
+	// before its record is packed and its workspace removed.
+	Workspaces time.Duration
+	// Sessions is for sessions with all that belongs to them, from their last change.
+	Sessions time.Duration
+}
+
+// The defaults of [Retention].
+const (
+	DefaultKeepBodies = 7 * 24 * time.Hour
+	// DefaultKeepDeliveries is well above the three days in which GitHub offers a
+	// redelivery (https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
+	DefaultKeepDeliveries = 30 * 24 * time.Hour
+	DefaultKeepWorkspaces = 24 * time.Hour
+	DefaultKeepSessions   = 90 * 24 * time.Hour
+)
+
+// DefaultRetention returns the defaults.
+func DefaultRetention() Retention {
+	return Retention{
+		Bodies: DefaultKeepBodies, Deliveries: DefaultKeepDeliveries,
+		Workspaces: DefaultKeepWorkspaces, Sessions: DefaultKeepSessions,
+	}
+}
+
+// Keeping looks after what is stored while the service runs. Of its calls that
+// change or copy something one runs at a time; another waits until ctx ends.
+type Keeping interface {
+	// Compact rewrites the database without its free pages. Writes wait
+	// meanwhile, readings go on. It returns an error wrapping [ErrNoSpace] when
+	// the volume has no room for a second file; the file is whole whatever the
+	// error, and whenever the process ends.
+	Compact(ctx context.Context) (Compaction, error)
+	// Backup writes one consistent archive of everything to w. The archive is
+	// whole only if the error is nil; nothing stays behind of one that is not.
+	Backup(ctx context.Context, w io.Writer) (BackupInfo, error)
+	// Usage says how much room everything takes. It lists no sessions and is
+	// cheap enough to be asked for every few seconds.
+	Usage(ctx context.Context) (DiskUsage, error)
+}
+
+// Compaction is what a compaction achieved.
+type Compaction struct {
+	// Before and After are the sizes of the database file in bytes.
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+	// Took is the time for which writes waited.
+	Took time.Duration `json:"tookNanoseconds"`
+}
+
+// BackupInfo describes an archive.
+type BackupInfo struct {
+	// Format is the version of the archive's layout, Schema that of the database.
+	Format int    `json:"format"`
+	Schema uint64 `json:"schema"`
+	// Version is the program that wrote it.
+	Version   string    `json:"version"`
+	CreatedAt time.Time `json:"createdAt"`
+	// Commit is the last decision that is in it.
+	Commit uint64 `json:"commit"`
+	// Sessions counts those with a record of their own; the others are in packed
+	// segments.
+	Sessions int `json:"sessions"`
+	// Files counts the files, and Bytes their sizes before compression.
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+}
+
+// DiskUsage is how much room everything takes. Sizes are in bytes.
+type DiskUsage struct {
+	Volume   VolumeUsage   `json:"volume"`
+	Database DatabaseUsage `json:"database"`
+	// Journal is the size of the intake journal.
+	Journal int64       `json:"journal"`
+	Packed  PackedUsage `json:"packed"`
+	// Sessions counts those that are stored, packed or not.
+	Sessions int64 `json:"sessions"`
+}
+
+// VolumeUsage describes the volume of the state directory. Inodes are zero
+// where a volume has no fixed number of them.
+type VolumeUsage struct {
+	Size       int64 `json:"size"`
+	Free       int64 `json:"free"`
+	Inodes     int64 `json:"inodes"`
+	FreeInodes int64 `json:"freeInodes"`
+}
+
+// DatabaseUsage describes the database file.
+type DatabaseUsage struct {
+	Size int64 `json:"size"`
+	// Free is the part of Size that a compaction would give back, about.
+	Free int64 `json:"free"`
+}
+
+// PackedUsage describes the segments of packed sessions.
+type PackedUsage struct {
+	Sessions int64 `json:"sessions"`
+	Segments int   `json:"segments"`
+	// Live is the part that belongs to a session, packed; Size is that of the files.
+	Live int64 `json:"live"`
+	Size int64 `json:"size"`
+}
+
+// ErrNoSpace means that the volume has too little room for what was asked.
+var ErrNoSpace = errors.New("not enough space")
+
+// Retainer finds and removes what is past its retention. The cost of each call
+// is that of what it removes, whatever is kept. Calls remove up to limit rows
+// and return how many that were; fewer than limit means that nothing is left.
+type Retainer interface {
+	// DropBodies removes the bodies of deliveries settled before a time.
+	DropBodies(ctx context.Context, before time.Time, limit int) (int, error)
+	// DropDeliveries removes deliveries settled before a time, with their ids.
+	DropDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
+	// DropFacts removes facts claimed before a time.
+	DropFacts(ctx context.Context, before time.Time, limit int) (int, error)
+	// DropSessions removes sessions that did not change since before, and that
+	// have nothing open (a turn, an outbox item, a timer, a wake, an event that is
+	// not known to be recorded), with everything that belongs to them, and leaves
+	// their ids in [Retainer.Dropped]. One that has something open counts as
+	// changed now.
+	DropSessions(ctx context.Context, before time.Time, limit int) (int, error)
+	// Dropped returns up to limit ids of removed sessions whose files may be there.
+	Dropped(ctx context.Context, limit int) ([]string, error)
+	// ForgetDropped ends that for ids whose files are gone.
+	ForgetDropped(ctx context.Context, ids []string) error
+	// Settled returns up to limit ids of sessions that did not change since
+	// before, have nothing open and are not packed, those longest unchanged first.
+	// One that has something open counts as changed now.
+	Settled(ctx context.Context, before time.Time, limit int) ([]string, error)
+}
+
+// PackedRecord says where the record of a packed session is.
+type PackedRecord struct {
+	// Segment is the number of the file, Offset where the record begins in it, and
+	// Length how many bytes it takes.
+	Segment        uint64
+	Offset, Length int64
+	// Events counts the events, and Size is that of their lines in bytes.
+	Events, Size int64
+}
+
+// Segment is a file of packed records.
+type Segment struct {
+	Number uint64
+	// Live is the number of its bytes that belong to a session.
+	Live int64
+}
+
+// PackMove replaces where a session's record is.
+type PackMove struct {
+	SessionID string
+	// From is what it replaces; zero when the record is being packed, and then
+	// whatever was there is replaced.
+	From PackedRecord
+	To   PackedRecord
+}
+
+// PackIndex remembers, durably, where packed records are.
+type PackIndex interface {
+	// Packed returns where a session's record is, or [ErrNotFound].
+	Packed(ctx context.Context, sessionID string) (PackedRecord, error)
+	// NewSegment returns a number that no segment had before.
+	NewSegment(ctx context.Context) (uint64, error)
+	// Pack applies the moves that still hold and reports for each whether it did:
+	// a record being packed needs a session that did not change since before and
+	// has nothing open; any other the position that it replaces.
+	Pack(ctx context.Context, before time.Time, moves []PackMove) ([]bool, error)
+	// FilesGone says that packed sessions have no files left beside their segment.
+	FilesGone(ctx context.Context, sessionIDs []string) error
+	// Unpack forgets where a session's record is; it has a file of its own again.
+	Unpack(ctx context.Context, sessionID string) error
+	// Segments returns all segments in order of their numbers.
+	Segments(ctx context.Context) ([]Segment, error)
+	// InSegment returns up to limit sessions of a segment with id > after, in
+	// order of id.
+	InSegment(ctx context.Context, number uint64, after string, limit int) ([]PackMove, error)
+	// ForgetSegment forgets a segment without live bytes.
+	ForgetSegment(ctx context.Context, number uint64) error
+}
