@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,22 +23,34 @@ const DefaultFile = "liaison.yaml"
 type Config struct {
 	// Addr is the host and port to listen on.
 	Addr string
+	// AdminAddr is the host and port of the listener for operators; empty when it is off.
+	AdminAddr string
+	// AdminAddrGiven is set when somebody chose AdminAddr, and false for the default.
+	AdminAddrGiven bool
 	// StateDir is the absolute path of the directory with everything that is remembered.
 	StateDir string
 	// PublicURL is where the service is reached from outside; nil when unknown.
 	PublicURL *url.URL
 	// APIToken is the operator's bearer token; empty admits direct loopback callers only.
 	APIToken string
+	// APITokens are those of named callers, who see only their own sessions.
+	APITokens []APIToken
 	// Model is the model to ask for; empty takes the bridge's first.
 	Model string
 	// MaxRunningTurns bounds the agents that run at once.
 	MaxRunningTurns int
 	// TurnTimeout bounds one turn's wall clock.
 	TurnTimeout time.Duration
-	LogLevel    slog.Level
-	LogFormat   string
-	// GitHub is nil when the channel is off.
+	// TurnLimits bound what one turn may use up besides time.
+	TurnLimits TurnLimits
+	// Prices are what models cost, by the model's name.
+	Prices    map[string]Price
+	Retention Retention
+	LogLevel  slog.Level
+	LogFormat string
+	// GitHub and Slack are nil when the channel is off.
 	GitHub *GitHub
+	Slack  *Slack
 	Bridge Bridge
 
 	// Unknown are names in the environment that look like settings of ours and
@@ -120,7 +129,7 @@ func Load(environ []string, file string) (*Config, error) {
 	problems = append(problems, more...)
 	if len(problems) > 0 {
 		// A problem may quote a value; none of them may be a secret's.
-		r := redact.New(raw.secrets...)
+		r := redact.New(c.secrets...)
 		for i := range problems {
 			problems[i] = r.Error(problems[i])
 		}
@@ -165,111 +174,79 @@ func (v *values) get(env string) (string, bool) {
 	return strings.TrimSpace(text), ok
 }
 
+// textOf returns a setting's text, or its default when it is unset or empty.
+func (v *values) textOf(env string) string {
+	if s, ok := v.get(env); ok && s != "" {
+		return s
+	}
+	return setting(env).Default
+}
+
+// list returns the items of a setting that are not empty, and whether it was given at all.
+func (v *values) list(env string) ([]string, bool) {
+	text, set := v.get(env)
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items, set
+}
+
+// problems gathers what cannot be used, so that all of it is said at once.
+type problems []error
+
+func (p *problems) add(setting, format string, args ...any) {
+	*p = append(*p, &Error{Setting: setting, Problem: fmt.Sprintf(format, args...)})
+}
+
 // build makes a Config of what was given.
 func build(v *values) (*Config, []error) {
-	c := &Config{}
-	var problems []error
-	fail := func(setting, format string, args ...any) {
-		problems = append(problems, &Error{Setting: setting, Problem: fmt.Sprintf(format, args...)})
-	}
-	text := func(env string) string {
-		if s, ok := v.get(env); ok && s != "" {
-			return s
-		}
-		return setting(env).Default
-	}
+	c := &Config{secrets: slices.Clone(v.secrets)}
+	p := &problems{}
+	buildAddresses(c, v, p)
+	buildTokens(c, v, p)
+	buildTurns(c, v, p)
+	buildRetention(c, v, p)
+	buildBridge(c, v, p)
+	c.GitHub = buildGitHub(v, p)
+	c.Slack = buildSlack(v, p)
 
-	c.Addr = text(EnvAddr)
-	host, port, err := net.SplitHostPort(c.Addr)
-	if err != nil {
-		fail(EnvAddr, "%q is not host:port, such as 127.0.0.1:8080", c.Addr)
+	var err error
+	if c.StateDir, err = filepath.Abs(v.textOf(EnvStateDir)); err != nil {
+		p.add(EnvStateDir, "cannot be made absolute: %v", err)
 	}
-	portFrom := EnvAddr
-	if p := text(EnvPort); p != "" {
-		port, portFrom = p, EnvPort
-		c.Addr = net.JoinHostPort(host, port)
+	c.Model = v.textOf(EnvModel)
+	if err := c.LogLevel.UnmarshalText([]byte(v.textOf(EnvLogLevel))); err != nil {
+		p.add(EnvLogLevel, "%q is not one of debug, info, warn, error", v.textOf(EnvLogLevel))
 	}
-	if _, portErr := strconv.ParseUint(port, 10, 16); err == nil && portErr != nil {
-		fail(portFrom, "%q is not a port number from 0 to 65535", port)
+	if c.LogFormat = v.textOf(EnvLogFormat); c.LogFormat != "text" && c.LogFormat != "json" {
+		p.add(EnvLogFormat, "%q is not one of text, json", c.LogFormat)
 	}
-
-	if c.StateDir, err = filepath.Abs(text(EnvStateDir)); err != nil {
-		fail(EnvStateDir, "cannot be made absolute: %v", err)
-	}
-	if s := text(EnvPublicURL); s != "" {
-		if c.PublicURL, err = parseHTTPURL(s); err != nil {
-			fail(EnvPublicURL, "%v", err)
-		}
-	}
-	if s, ok := v.get(EnvAPIToken); ok {
-		switch c.APIToken = s; {
-		case len(s) < minTokenLength:
-			fail(EnvAPIToken, "must have at least %d characters; remove it to admit loopback callers only", minTokenLength)
-		case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
-			fail(EnvAPIToken, "has characters that no Authorization header can carry; use letters, digits and punctuation without spaces")
-		}
-	}
-	c.Model = text(EnvModel)
-	if c.MaxRunningTurns, err = parseCount(text(EnvMaxRunningTurns)); err != nil {
-		fail(EnvMaxRunningTurns, "%v", err)
-	}
-	if c.TurnTimeout, err = time.ParseDuration(text(EnvTurnTimeout)); err != nil || c.TurnTimeout <= 0 {
-		fail(EnvTurnTimeout, "%q is not a positive duration such as 30m", text(EnvTurnTimeout))
-	}
-	if err := c.LogLevel.UnmarshalText([]byte(text(EnvLogLevel))); err != nil {
-		fail(EnvLogLevel, "%q is not one of debug, info, warn, error", text(EnvLogLevel))
-	}
-	if c.LogFormat = text(EnvLogFormat); c.LogFormat != "text" && c.LogFormat != "json" {
-		fail(EnvLogFormat, "%q is not one of text, json", c.LogFormat)
-	}
-	c.Bridge = Bridge{
-		VendorExecutable: text(EnvBridgeBin),
-		CursorAPIKey:     text(EnvCursorAPIKey),
-		OpenAIBaseURL:    text(EnvOpenAIBaseURL),
-		OpenAIAPIKey:     text(EnvOpenAIAPIKey),
-	}
-	if bin := c.Bridge.VendorExecutable; bin != "" {
-		if c.Bridge.VendorExecutable, err = findExecutable(bin); err != nil {
-			fail(EnvBridgeBin, "%v; name the bridge's executable, or unset it to run Liaison's own bridge", err)
-		}
-	}
-	c.Bridge.Dir = filepath.Join(c.StateDir, "bridge-bin")
-	if s := text(EnvBridgeDir); s != "" {
-		if c.Bridge.Dir, err = filepath.Abs(s); err != nil {
-			fail(EnvBridgeDir, "cannot be made absolute: %v", err)
-		}
-	}
-	if s := c.Bridge.OpenAIBaseURL; s != "" {
-		if _, err := parseHTTPURL(s); err != nil {
-			fail(EnvOpenAIBaseURL, "%v", err)
-		}
-	}
-	github, more := buildGitHub(v, text)
-	c.GitHub = github
-	problems = append(problems, more...)
-	c.secrets = append(c.secrets, v.secrets...)
-	if github != nil {
-		c.secrets = append(c.secrets, github.WebhookSecrets...)
-		// A key that came as a file or as base64 is not to be shown as PEM either.
-		if key := github.PrivateKey; key != nil {
-			c.secrets = append(c.secrets, string(pem.EncodeToMemory(&pem.Block{
-				Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key),
-			})))
-		}
-	}
-	return c, problems
+	c.secrets = append(c.secrets, c.parts()...)
+	return c, *p
 }
 
-// findExecutable finds a program as a shell would, and returns its absolute
-// path, so that it is the same one wherever it is started from.
-func findExecutable(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", err
+// parts returns the secrets that the settings hold in another form than the one
+// in which they were given: each of a list, and a key as PEM.
+func (c *Config) parts() []string {
+	var parts []string
+	for _, t := range c.APITokens {
+		parts = append(parts, t.Token)
 	}
-	return filepath.Abs(path)
+	if c.Slack != nil {
+		parts = append(parts, c.Slack.SigningSecrets...)
+	}
+	if c.GitHub == nil {
+		return parts
+	}
+	parts = append(parts, c.GitHub.WebhookSecrets...)
+	// A key that came as a file or as base64 is not to be shown as PEM either.
+	if key := c.GitHub.PrivateKey; key != nil {
+		parts = append(parts, string(pem.EncodeToMemory(&pem.Block{
+			Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key),
+		})))
+	}
+	return parts
 }
-
-// minTokenLength keeps an operator from guarding the API with a word that can
-// be guessed.
-const minTokenLength = 16

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,8 +75,18 @@ func TestDefaults(t *testing.T) {
 	if c.Addr != "127.0.0.1:8080" || c.MaxRunningTurns != 4 || c.TurnTimeout != 30*time.Minute {
 		t.Errorf("unexpected defaults: %+v", c)
 	}
-	if c.GitHub != nil {
-		t.Error("GitHub is on though no App is named")
+	if c.GitHub != nil || c.Slack != nil {
+		t.Error("a channel is on though nothing of it is set")
+	}
+	if c.AdminAddr != "127.0.0.1:8081" || c.AdminAddrGiven || !c.AdminAddrIsLocal() {
+		t.Errorf("admin listener at %q, given: %v", c.AdminAddr, c.AdminAddrGiven)
+	}
+	if want := (config.TurnLimits{Tokens: 5_000_000, ToolCalls: 300, CostUSD: 10}); c.TurnLimits != want {
+		t.Errorf("limits %+v, want %+v", c.TurnLimits, want)
+	}
+	const day = 24 * time.Hour
+	if want := (config.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day}); c.Retention != want {
+		t.Errorf("retention %+v, want %+v", c.Retention, want)
 	}
 	if !filepath.IsAbs(c.StateDir) || filepath.Base(c.StateDir) != ".liaison" {
 		t.Errorf("state directory %q", c.StateDir)
@@ -204,6 +215,33 @@ func TestRefusedSettingsAreNamed(t *testing.T) {
 		{"log format", []string{"LIAISON_LOG_FORMAT=xml"}, config.EnvLogFormat},
 		{"bridge that is not there", []string{"CURSOR_SDK_BRIDGE_BIN=/no/such/bridge"}, config.EnvBridgeBin},
 		{"bridge that is a directory", []string{"CURSOR_SDK_BRIDGE_BIN=" + t.TempDir()}, config.EnvBridgeBin},
+		{"admin address without a port", []string{"LIAISON_ADMIN_ADDR=localhost"}, config.EnvAdminAddr},
+		{"admin address with a port too large", []string{"LIAISON_ADMIN_ADDR=127.0.0.1:70000"}, config.EnvAdminAddr},
+		{"admin address that means off but does not say so", []string{"LIAISON_ADMIN_ADDR=false"}, config.EnvAdminAddr},
+		{"negative tokens", []string{"LIAISON_TURN_TOKENS=-1"}, config.EnvTurnTokens},
+		{"tokens beyond counting", []string{"LIAISON_TURN_TOKENS=9223372036854775808"}, config.EnvTurnTokens},
+		{"tool calls in words", []string{"LIAISON_TURN_TOOL_CALLS=many"}, config.EnvTurnToolCalls},
+		{"negative cost", []string{"LIAISON_TURN_COST=-0.01"}, config.EnvTurnCost},
+		{"cost that is no number", []string{"LIAISON_TURN_COST=NaN"}, config.EnvTurnCost},
+		{"endless cost", []string{"LIAISON_TURN_COST=Inf"}, config.EnvTurnCost},
+		{"cost with a currency", []string{"LIAISON_TURN_COST=$5"}, config.EnvTurnCost},
+		{"price without a model", []string{"LIAISON_MODEL_PRICES==3/15"}, config.EnvModelPrices},
+		{"model without a price", []string{"LIAISON_MODEL_PRICES=my-model"}, config.EnvModelPrices},
+		{"one price", []string{"LIAISON_MODEL_PRICES=m=3"}, config.EnvModelPrices},
+		{"five prices", []string{"LIAISON_MODEL_PRICES=m=1/2/3/4/5"}, config.EnvModelPrices},
+		{"negative price", []string{"LIAISON_MODEL_PRICES=m=3/-15"}, config.EnvModelPrices},
+		{"price of a model twice", []string{"LIAISON_MODEL_PRICES=m=3/15,m=4/16"}, config.EnvModelPrices},
+		{"retention without a unit", []string{"LIAISON_RETAIN_SESSIONS=90"}, config.EnvRetainSessions},
+		{"negative retention", []string{"LIAISON_RETAIN_WORKSPACES=-1h"}, config.EnvRetainWorkspaces},
+		{"negative days", []string{"LIAISON_RETAIN_WORKSPACES=-1d"}, config.EnvRetainWorkspaces},
+		{"days in the middle", []string{"LIAISON_RETAIN_SESSIONS=12h1d"}, config.EnvRetainSessions},
+		{"days twice", []string{"LIAISON_RETAIN_SESSIONS=1d1d"}, config.EnvRetainSessions},
+		{"days beyond counting", []string{"LIAISON_RETAIN_SESSIONS=106752d"}, config.EnvRetainSessions},
+		{"duplicates forgotten within a day", []string{"LIAISON_RETAIN_BODIES=1h", "LIAISON_RETAIN_DELIVERIES=23h59m59s"}, config.EnvRetainDeliveries},
+		{"bodies kept longer than deliveries", []string{"LIAISON_RETAIN_BODIES=31d"}, config.EnvRetainDeliveries},
+		{"bodies kept for ever", []string{"LIAISON_RETAIN_BODIES=0"}, config.EnvRetainDeliveries},
+		{"empty Slack secret", []string{"SLACK_SIGNING_SECRET="}, config.EnvSlackSecret},
+		{"Slack secret of commas", []string{"SLACK_SIGNING_SECRET= ,, "}, config.EnvSlackSecret},
 		{"public URL", []string{"LIAISON_PUBLIC_URL=liaison.example.com"}, config.EnvPublicURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -285,14 +323,18 @@ func TestSecretsAreKnownToTheRedactor(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load([]string{
 		"GITHUB_APP_ID=42", "GITHUB_PRIVATE_KEY=" + pkcs1(t), "GITHUB_WEBHOOK_SECRET=first-secret,second-secret",
+		"SLACK_SIGNING_SECRET=first-signing, second-signing", "LIAISON_API_TOKENS=ci:named-token-12345678, ops:other-token-12345678",
 		"CURSOR_API_KEY=cursor-key-1234", "OPENAI_API_KEY=openai-key-1234", "LIAISON_API_TOKEN=operator-token-1234",
 	}, noFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(c.Secrets(), "\n")
-	for _, want := range []string{"BEGIN RSA PRIVATE KEY", "first-secret", "second-secret", "cursor-key-1234", "openai-key-1234", "operator-token-1234"} {
-		if !strings.Contains(all, want) {
+	all := c.Secrets()
+	for _, want := range []string{
+		"BEGIN RSA PRIVATE KEY", "first-secret", "second-secret", "cursor-key-1234", "openai-key-1234", "operator-token-1234",
+		"first-signing", "second-signing", "named-token-12345678", "other-token-12345678",
+	} {
+		if !slices.ContainsFunc(all, func(s string) bool { return s == want || strings.HasPrefix(s, "-----"+want) }) {
 			t.Errorf("%q is not registered", want)
 		}
 	}
@@ -379,10 +421,19 @@ func FuzzLoadFile(f *testing.F) {
 	}
 	f.Add(string(example))
 	f.Add("a: &a [*a]")
+	f.Add("retention: {bodies: 1d1h, deliveries: 0}\nmodelPrices: ['a=b=1/2', c=1/2/3/4]\nadminAddr: 'off'")
 	f.Add("limits: {turnTimeout: -1s}\n? {x: y}\n: z")
 	f.Fuzz(func(t *testing.T, content string) {
 		c, err := config.Load(nil, writeFile(t, content))
-		if err == nil && (c.MaxRunningTurns < 1 || c.TurnTimeout <= 0) {
+		if err != nil {
+			return
+		}
+		r := c.Retention
+		switch {
+		case c.MaxRunningTurns < 1, c.TurnTimeout <= 0,
+			c.TurnLimits.Tokens < 0, c.TurnLimits.ToolCalls < 0, !(c.TurnLimits.CostUSD >= 0),
+			r.Bodies < 0, r.Workspaces < 0, r.Sessions < 0,
+			r.Deliveries != 0 && (r.Deliveries < 24*time.Hour || r.Bodies == 0 || r.Bodies > r.Deliveries):
 			t.Errorf("accepted %+v", c)
 		}
 	})

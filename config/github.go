@@ -7,29 +7,23 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
 )
 
 // buildGitHub returns nil without a problem when the channel is off.
-func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
+func buildGitHub(v *values, p *problems) *GitHub {
 	id, on := v.get(EnvGitHubAppID)
 	if !on {
-		return nil, nil
-	}
-	var problems []error
-	fail := func(setting, format string, args ...any) {
-		problems = append(problems, &Error{Setting: setting, Problem: fmt.Sprintf(format, args...)})
+		return nil
 	}
 	g := &GitHub{}
 	var err error
 	if id == "" {
-		fail(EnvGitHubAppID, "is set but empty; unset it to leave the GitHub channel off")
+		p.add(EnvGitHubAppID, "is set but empty; unset it to leave the GitHub channel off")
 	} else if g.AppID, err = strconv.ParseInt(id, 10, 64); err != nil || g.AppID <= 0 {
-		fail(EnvGitHubAppID, "%q is not the App's numeric id (it is on the App's settings page, under About)", id)
+		p.add(EnvGitHubAppID, "%q is not the App's numeric id (it is on the App's settings page, under About)", id)
 	}
 
 	key, keySet := v.get(EnvGitHubKey)
@@ -42,42 +36,38 @@ func buildGitHub(v *values, text func(string) string) (*GitHub, []error) {
 	}
 	switch {
 	case keySet && key == "":
-		fail(EnvGitHubKey, "is set but empty")
+		p.add(EnvGitHubKey, "is set but empty")
 	case keySet && pathSet:
-		fail(EnvGitHubKeyPath, "is set beside %s; keep one of them, so that it is clear which key signs", EnvGitHubKey)
+		p.add(EnvGitHubKeyPath, "is set beside %s; keep one of them, so that it is clear which key signs", EnvGitHubKey)
 	case keySet:
 		if g.PrivateKey, err = parsePrivateKey(key); err != nil {
-			fail(EnvGitHubKey, "%v; a file is named in %s", err, EnvGitHubKeyPath)
+			p.add(EnvGitHubKey, "%v; a file is named in %s", err, EnvGitHubKeyPath)
 		}
 	case pathSet:
 		if g.PrivateKey, err = readPrivateKey(path); err != nil {
-			fail(EnvGitHubKeyPath, "%v", err)
+			p.add(EnvGitHubKeyPath, "%v", err)
 		}
 	default:
-		fail(EnvGitHubKey, "is needed because %s is set: the App's private key, or its file in %s", EnvGitHubAppID, EnvGitHubKeyPath)
+		p.add(EnvGitHubKey, "is needed because %s is set: the App's private key, or its file in %s", EnvGitHubAppID, EnvGitHubKeyPath)
 	}
 
-	secrets, set := v.get(EnvGitHubSecret)
-	for s := range strings.SplitSeq(secrets, ",") {
-		if s = strings.TrimSpace(s); s != "" {
-			g.WebhookSecrets = append(g.WebhookSecrets, s)
-		}
-	}
+	secrets, set := v.list(EnvGitHubSecret)
+	g.WebhookSecrets = secrets
 	switch {
 	case !set:
-		fail(EnvGitHubSecret, "is needed because %s is set: the secret of the App's webhook", EnvGitHubAppID)
-	case len(g.WebhookSecrets) == 0:
-		fail(EnvGitHubSecret, "is set but empty; without a secret anyone could send webhooks")
+		p.add(EnvGitHubSecret, "is needed because %s is set: the secret of the App's webhook", EnvGitHubAppID)
+	case len(secrets) == 0:
+		p.add(EnvGitHubSecret, "is set but empty; without a secret anyone could send webhooks")
 	}
 
-	if g.APIURL, err = parseHTTPURL(text(EnvGitHubAPIURL)); err != nil {
-		fail(EnvGitHubAPIURL, "%v", err)
+	if g.APIURL, err = parseHTTPURL(v.textOf(EnvGitHubAPIURL)); err != nil {
+		p.add(EnvGitHubAPIURL, "%v", err)
 	} else if g.APIURL.Scheme == "http" && !loopback(g.APIURL.Hostname()) {
-		fail(EnvGitHubAPIURL, "would send the App's tokens unencrypted; use https")
+		p.add(EnvGitHubAPIURL, "would send the App's tokens unencrypted; use https")
 	} else if !strings.HasSuffix(g.APIURL.Path, "/") {
 		g.APIURL.Path += "/"
 	}
-	return g, problems
+	return g
 }
 
 // maxKeyFile bounds the key file in bytes; an RSA key of 16,384 bits takes 13 KB.
@@ -127,29 +117,4 @@ func parsePrivateKey(text string) (*rsa.PrivateKey, error) {
 		return nil, fmt.Errorf("holds a %T; GitHub Apps sign with RSA", key)
 	}
 	return rsaKey, nil
-}
-
-func parseHTTPURL(s string) (*url.URL, error) {
-	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, errors.New("is not an http or https URL")
-	}
-	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("must be a plain URL, without credentials, query or fragment")
-	}
-	return u, nil
-}
-
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
-}
-
-func parseCount(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is not a number of at least 1", s)
-	}
-	return n, nil
 }

@@ -2,26 +2,37 @@ package config
 
 // The environment names of the settings. They are a contract.
 const (
-	EnvPort            = "PORT"
-	EnvAddr            = "LIAISON_ADDR"
-	EnvStateDir        = "LIAISON_STATE_DIR"
-	EnvPublicURL       = "LIAISON_PUBLIC_URL"
-	EnvAPIToken        = "LIAISON_API_TOKEN"
-	EnvModel           = "LIAISON_MODEL"
-	EnvMaxRunningTurns = "LIAISON_MAX_RUNNING_TURNS"
-	EnvTurnTimeout     = "LIAISON_TURN_TIMEOUT"
-	EnvLogLevel        = "LIAISON_LOG_LEVEL"
-	EnvLogFormat       = "LIAISON_LOG_FORMAT"
-	EnvGitHubAppID     = "GITHUB_APP_ID"
-	EnvGitHubKey       = "GITHUB_PRIVATE_KEY"
-	EnvGitHubKeyPath   = "GITHUB_PRIVATE_KEY_PATH"
-	EnvGitHubSecret    = "GITHUB_WEBHOOK_SECRET"
-	EnvGitHubAPIURL    = "GITHUB_API_URL"
-	EnvBridgeBin       = "CURSOR_SDK_BRIDGE_BIN"
-	EnvBridgeDir       = "LIAISON_BRIDGE_DIR"
-	EnvCursorAPIKey    = "CURSOR_API_KEY"
-	EnvOpenAIBaseURL   = "OPENAI_BASE_URL"
-	EnvOpenAIAPIKey    = "OPENAI_API_KEY"
+	EnvPort             = "PORT"
+	EnvAddr             = "LIAISON_ADDR"
+	EnvAdminAddr        = "LIAISON_ADMIN_ADDR"
+	EnvStateDir         = "LIAISON_STATE_DIR"
+	EnvPublicURL        = "LIAISON_PUBLIC_URL"
+	EnvAPIToken         = "LIAISON_API_TOKEN"
+	EnvAPITokens        = "LIAISON_API_TOKENS"
+	EnvModel            = "LIAISON_MODEL"
+	EnvMaxRunningTurns  = "LIAISON_MAX_RUNNING_TURNS"
+	EnvTurnTimeout      = "LIAISON_TURN_TIMEOUT"
+	EnvTurnTokens       = "LIAISON_TURN_TOKENS"
+	EnvTurnToolCalls    = "LIAISON_TURN_TOOL_CALLS"
+	EnvTurnCost         = "LIAISON_TURN_COST"
+	EnvModelPrices      = "LIAISON_MODEL_PRICES"
+	EnvRetainBodies     = "LIAISON_RETAIN_BODIES"
+	EnvRetainDeliveries = "LIAISON_RETAIN_DELIVERIES"
+	EnvRetainWorkspaces = "LIAISON_RETAIN_WORKSPACES"
+	EnvRetainSessions   = "LIAISON_RETAIN_SESSIONS"
+	EnvLogLevel         = "LIAISON_LOG_LEVEL"
+	EnvLogFormat        = "LIAISON_LOG_FORMAT"
+	EnvGitHubAppID      = "GITHUB_APP_ID"
+	EnvGitHubKey        = "GITHUB_PRIVATE_KEY"
+	EnvGitHubKeyPath    = "GITHUB_PRIVATE_KEY_PATH"
+	EnvGitHubSecret     = "GITHUB_WEBHOOK_SECRET"
+	EnvGitHubAPIURL     = "GITHUB_API_URL"
+	EnvSlackSecret      = "SLACK_SIGNING_SECRET"
+	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
+	EnvBridgeDir        = "LIAISON_BRIDGE_DIR"
+	EnvCursorAPIKey     = "CURSOR_API_KEY"
+	EnvOpenAIBaseURL    = "OPENAI_BASE_URL"
+	EnvOpenAIAPIKey     = "OPENAI_API_KEY"
 )
 
 // Setting declares one setting.
@@ -49,18 +60,38 @@ func Settings() []Setting {
 			Doc: "Host and port to listen on. The container image listens on 0.0.0.0:8080."},
 		{Env: EnvPort,
 			Doc: "Port to listen on, as hosting platforms set it. It replaces the port of LIAISON_ADDR; the host stays."},
+		{Env: EnvAdminAddr, Key: "adminAddr", Default: "127.0.0.1:8081",
+			Doc: "Host and port of the listener for operators: /metrics, /debug/pprof/ and /healthz, without authentication. Keep it on the loopback interface or in a private network. \"off\" turns it off."},
 		{Env: EnvStateDir, Key: "stateDir", Default: ".liaison",
 			Doc: "Directory for everything that is remembered: the database, sessions and workspaces. One process at a time; put it on a local disk, not on NFS."},
 		{Env: EnvPublicURL, Key: "publicURL",
 			Doc: "Where the service is reached from outside, such as https://liaison.example.com."},
 		{Env: EnvAPIToken, Key: "apiToken", Secret: true,
 			Doc: "The operator's bearer token for /v1. Without one, only direct callers on the loopback interface are admitted."},
+		{Env: EnvAPITokens, Key: "apiTokens", Secret: true, List: true,
+			Doc: "Bearer tokens of named callers of /v1, each as name:token; they see only their own sessions. A name has up to 63 of a-z, 0-9, dot, underscore and hyphen; a token at least 16 characters. Names and tokens are unique."},
 		{Env: EnvModel, Key: "model",
 			Doc: "Model to ask for. Unset takes the first that the bridge lists."},
 		{Env: EnvMaxRunningTurns, Key: "limits.maxRunningTurns", Default: "4",
 			Doc: "How many agents run at once. More wait in line, fairly over sessions."},
 		{Env: EnvTurnTimeout, Key: "limits.turnTimeout", Default: "30m",
 			Doc: "Longest time that one turn may take. A turn that takes longer ends as failed and says so."},
+		{Env: EnvTurnTokens, Key: "limits.turnTokens", Default: "5000000",
+			Doc: "Most tokens, in and out together, that one turn may use. A turn that reaches it ends as failed and says so. 0 means no limit."},
+		{Env: EnvTurnToolCalls, Key: "limits.turnToolCalls", Default: "300",
+			Doc: "Most tools that the agent may call in one turn. 0 means no limit."},
+		{Env: EnvTurnCost, Key: "limits.turnCost", Default: "10",
+			Doc: "Most US dollars that one turn may cost, where LIAISON_MODEL_PRICES has the model's price. 0 means no limit."},
+		{Env: EnvModelPrices, Key: "modelPrices", List: true,
+			Doc: "What models cost, each as model=input/output/cacheRead/cacheWrite in US dollars per million tokens, such as my-model=3/15. The last two may be left out; the input's price is then taken for them."},
+		{Env: EnvRetainBodies, Key: "retention.bodies", Default: "7d",
+			Doc: "How long the body of a settled delivery is kept, such as 7d or 36h. While it is kept the delivery can be replayed. 0 keeps it for ever."},
+		{Env: EnvRetainDeliveries, Key: "retention.deliveries", Default: "30d",
+			Doc: "How long it is remembered that a delivery came and what was decided about it; later copies would be carried out again. At least 1d and not less than LIAISON_RETAIN_BODIES. 0 remembers it for ever."},
+		{Env: EnvRetainWorkspaces, Key: "retention.workspaces", Default: "24h",
+			Doc: "How long the workspace of a session is kept after the last turn; the next turn makes it anew. 0 keeps it for ever."},
+		{Env: EnvRetainSessions, Key: "retention.sessions", Default: "90d",
+			Doc: "How long a session in which nothing happens is kept, with its record. 0 keeps it for ever."},
 		{Env: EnvLogLevel, Key: "log.level", Default: "info",
 			Doc: "Least severity that is logged: debug, info, warn or error. Debug includes the bridge's own output."},
 		{Env: EnvLogFormat, Key: "log.format", Default: "text",
@@ -76,6 +107,9 @@ func Settings() []Setting {
 			Doc: "Secret of the App's webhook. While rotating it, several separated by commas; each is accepted."},
 		{Env: EnvGitHubAPIURL, Key: "github.apiURL", Default: "https://api.github.com/",
 			Doc: "Root of GitHub's REST API as it stands; nothing is appended. For Enterprise Server: https://HOST/api/v3/."},
+
+		{Env: EnvSlackSecret, Key: "slack.signingSecret", Secret: true, List: true,
+			Doc: "Signing secret of the Slack app. Setting it turns the Slack channel on. While rotating it, several separated by commas; each is accepted."},
 
 		{Env: EnvBridgeBin, Key: "bridge.executable",
 			Doc: "The vendor's cursor-sdk-bridge to run agents with. Unset runs the copy that \"liaison bridge install\" installed when CURSOR_API_KEY is set, and Liaison's own bridge otherwise."},
