@@ -214,7 +214,8 @@ type SessionFilter struct {
 }
 
 // SessionIndex lists sessions for people. Its cost does not grow with the
-// number of sessions that the filter leaves out by Principal.
+// number of sessions that the filter leaves out, except by Channel among those
+// of one Principal.
 type SessionIndex interface {
 	// RecentSessions returns up to limit sessions, newest first.
 	RecentSessions(ctx context.Context, f SessionFilter, limit int) ([]Session, error)

@@ -81,8 +81,10 @@ type Admin interface {
 type Store interface {
 	Inbox
 	Queue
+	DeliveryIndex
 	DeadLetters
 	Sessions
+	SessionIndex
 	Outbox
 	Timers
 	Wakes

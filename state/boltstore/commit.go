@@ -170,13 +170,14 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 		return fmt.Errorf("delivery %d is gone: %w", u.Seq, err)
 	}
 	before := d.Status
-	rules.Update(&d, u)
+	now := b.store.opts.Now()
+	rules.Update(&d, u, now)
 	d.Seq = 0 // it is the key
 	if err := b.putRow(tableDeliveries, u64(u.Seq), d); err != nil {
 		return err
 	}
 	key := pair(d.Source, d.ID)
-	letter := rules.DeliveryLetter(d, b.store.opts.Now())
+	letter := rules.DeliveryLetter(d, now)
 	if before == state.DeliveryDead {
 		if err := b.table(tableLetters).Delete([]byte(letter.ID)); err != nil {
 			return err
@@ -197,6 +198,11 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 
 func (o *commitOp) writeSessions(b *batch) error {
 	for i, s := range o.change.Sessions {
+		if s.Version == 0 { // what it is listed by never changes
+			if err := b.listSession(s); err != nil {
+				return err
+			}
+		}
 		if err := b.table(tableSessions).Put([]byte(s.ID), o.sessions[i]); err != nil {
 			return err
 		}
@@ -205,6 +211,11 @@ func (o *commitOp) writeSessions(b *batch) error {
 }
 
 func (o *commitOp) writeKeys(b *batch) error {
+	for _, key := range o.change.Unlink {
+		if err := b.table(tableKeys).Delete([]byte(key)); err != nil {
+			return err
+		}
+	}
 	for _, k := range o.change.Keys {
 		// A key that is a key stays one.
 		if old, found, _ := b.Link(k.Key); found && !old.Alias {

@@ -81,13 +81,15 @@ func (r *reader) DeliveryStatus(seq uint64) (state.DeliveryStatus, bool, error) 
 	return d.Status, found, err
 }
 
-// SessionVersion implements [rules.View].
-func (r *reader) SessionVersion(id string) (uint64, bool, error) {
+// SessionHead implements [rules.View].
+func (r *reader) SessionHead(id string) (rules.SessionHead, bool, error) {
 	var head struct {
-		Version uint64 `json:"version"`
+		Version   uint64 `json:"version"`
+		Channel   string `json:"channel"`
+		Principal string `json:"principal"`
 	}
 	found, err := r.row(tableSessions, []byte(id), &head)
-	return head.Version, found, err
+	return rules.SessionHead(head), found, err
 }
 
 // TurnHead implements [rules.View].

@@ -63,6 +63,9 @@ const (
 	tableAgentRecords
 	// tableRunEvents is run NUL number → encoded event.
 	tableRunEvents
+	// tableSessionLists is 'p' principal NUL id → channel, and 'c' channel NUL id
+	// → nothing. It came with schema version 3, with those that follow.
+	tableSessionLists
 	tableCount
 )
 
@@ -71,6 +74,7 @@ var tableNames = [tableCount]string{
 	"turns", "session_turns", "open_turns", "running", "outbox", "outbox_ids", "outbox_order", "outbox_due",
 	"timers", "timers_due", "wakes", "lifecycle",
 	"records", "agent_records", "run_events",
+	"session_lists",
 }
 
 // The keys of tableMeta.
@@ -82,13 +86,22 @@ var (
 )
 
 // schemaVersion is what this program writes.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
 var migrations = [schemaVersion]func(*bolt.Tx) error{
 	func(tx *bolt.Tx) error { return createTables(tx, tableMeta, tableRecords) },
-	func(tx *bolt.Tx) error { return createTables(tx, tableRecords, tableCount) },
+	func(tx *bolt.Tx) error { return createTables(tx, tableRecords, tableSessionLists) },
+	func(tx *bolt.Tx) error {
+		err := createTables(tx, tableSessionLists, tableCount)
+		for _, build := range []func(*bolt.Tx) error{listSessions} {
+			if err == nil {
+				err = build(tx)
+			}
+		}
+		return err
+	},
 }
 
 // createTables makes the tables from first up to the one before end.

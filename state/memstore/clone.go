@@ -24,6 +24,14 @@ func cloneSession(s state.Session) state.Session {
 
 func cloneTurn(t state.Turn) state.Turn {
 	t.Request = slices.Clone(t.Request)
+	if t.Sending != nil {
+		sending := *t.Sending
+		t.Sending = &sending
+	}
+	t.Gathered = slices.Clone(t.Gathered)
+	for i := range t.Gathered {
+		t.Gathered[i].Request = slices.Clone(t.Gathered[i].Request)
+	}
 	return t
 }
 

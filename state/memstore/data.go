@@ -85,6 +85,9 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 		s.Version++
 		d.sessions[s.ID] = s
 	}
+	for _, key := range c.Unlink {
+		delete(d.keys, key)
+	}
 	for _, k := range c.Keys {
 		d.link(k)
 	}
@@ -126,7 +129,7 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 
 func (d *data) settleDelivery(u state.DeliveryUpdate, now time.Time) {
 	row := d.deliveries[u.Seq]
-	rules.Update(&row, u)
+	rules.Update(&row, u, now)
 	d.deliveries[u.Seq] = row
 	letter := rules.DeliveryLetter(row, now)
 	delete(d.letters, letter.ID)
@@ -187,9 +190,9 @@ func (v view) DeliveryStatus(seq uint64) (state.DeliveryStatus, bool, error) {
 	return row.Status, ok, nil
 }
 
-func (v view) SessionVersion(id string) (uint64, bool, error) {
+func (v view) SessionHead(id string) (rules.SessionHead, bool, error) {
 	row, ok := v.d.sessions[id]
-	return row.Version, ok, nil
+	return rules.SessionHead{Version: row.Version, Channel: row.Channel, Principal: row.Principal}, ok, nil
 }
 
 func (v view) TurnHead(id string) (rules.TurnHead, bool, error) {

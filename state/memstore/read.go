@@ -29,6 +29,33 @@ func (s *Store) Delivery(ctx context.Context, source, id string) (state.StoredDe
 	}, cloneDelivery)
 }
 
+// maxLooked is how many deliveries one listing looks at; see [state.DeliveryIndex].
+const maxLooked = 10_000
+
+// Deliveries implements [state.DeliveryIndex].
+func (s *Store) Deliveries(ctx context.Context, f state.DeliveryFilter, limit int) ([]state.StoredDelivery, uint64, error) {
+	var found []state.StoredDelivery
+	var next uint64
+	err := s.locked(ctx, func() error {
+		rows := sorted(s.data.deliveries, func(r state.StoredDelivery) bool { return f.Before == 0 || r.Seq < f.Before },
+			func(a, b state.StoredDelivery) int { return cmp.Compare(b.Seq, a.Seq) })
+		for i, row := range rows {
+			if i >= maxLooked || len(found) >= limit {
+				if i > 0 {
+					next = rows[i-1].Seq
+				}
+				break
+			}
+			if rules.Wanted(f, row) {
+				row.Body = nil
+				found = append(found, cloneDelivery(row))
+			}
+		}
+		return nil
+	})
+	return found, next, err
+}
+
 // DeadLetters implements [state.DeadLetters].
 func (s *Store) DeadLetters(ctx context.Context, after string, limit int) ([]state.DeadLetter, error) {
 	return list(ctx, s, limit, func(d *data) []state.DeadLetter {
@@ -58,6 +85,16 @@ func (s *Store) ListSessions(ctx context.Context, after string, limit int) ([]st
 	return list(ctx, s, limit, func(d *data) []state.Session {
 		return sorted(d.sessions, func(r state.Session) bool { return r.ID > after },
 			func(a, b state.Session) int { return cmp.Compare(a.ID, b.ID) })
+	}, cloneSession)
+}
+
+// RecentSessions implements [state.SessionIndex].
+func (s *Store) RecentSessions(ctx context.Context, f state.SessionFilter, limit int) ([]state.Session, error) {
+	return list(ctx, s, max(limit, 0), func(d *data) []state.Session {
+		return sorted(d.sessions, func(r state.Session) bool {
+			return (f.Before == "" || r.ID < f.Before) && (f.Principal == "" || r.Principal == f.Principal) &&
+				(f.Channel == "" || r.Channel == f.Channel)
+		}, func(a, b state.Session) int { return cmp.Compare(b.ID, a.ID) })
 	}, cloneSession)
 }
 

@@ -87,7 +87,7 @@ func prepare(t testing.TB, s state.Store) {
 	commit(t, s, state.Change{
 		Facts:      []state.Fact{{Key: "taken", By: "someone"}},
 		Sessions:   []state.Session{session("ses_0"), session("ses_9")},
-		Keys:       []state.KeyLink{{Key: "key_9", SessionID: "ses_9"}},
+		Keys:       []state.KeyLink{{Key: "key_9", SessionID: "ses_9"}, {Key: "old_9", SessionID: "ses_9"}},
 		Turns:      []state.Turn{turn("trn_0", "ses_0")},
 		Outbox:     []state.OutboxItem{owed("out_0", "ses_0"), owed("out_9", "ses_9")},
 		Timers:     []state.Timer{{ID: "tmr_0", SessionID: "ses_0", Due: at(9)}},
@@ -112,6 +112,7 @@ func everything(s state.Store) state.Change {
 		Deliveries:   []state.DeliveryUpdate{{Seq: 1, Status: state.DeliveryDone, Decision: "ran"}},
 		Sessions:     []state.Session{old, session("ses_1")},
 		Keys:         []state.KeyLink{{Key: "key_1", SessionID: "ses_1"}, {Key: "alias_1", SessionID: "ses_1", Alias: true}},
+		Unlink:       []string{"old_9"},
 		Turns:        []state.Turn{running, turn("trn_1", "ses_1")},
 		Outbox:       []state.OutboxItem{owed("out_1", "ses_1")},
 		Settle:       []state.OutboxSettlement{{ID: "out_0", Result: state.OutboxDead, Note: "gone"}},
@@ -157,6 +158,18 @@ func spoilers() map[string]func(state.Store, *state.Change) error {
 		"a key of no session": func(_ state.Store, c *state.Change) error {
 			c.Keys = append(c.Keys, state.KeyLink{Key: "key_2", SessionID: "ses_2"})
 			return state.ErrNotFound
+		},
+		"another owner": func(_ state.Store, c *state.Change) error {
+			c.Sessions[0].Principal = "someone"
+			return state.ErrInvalid
+		},
+		"a replay of what is pending": func(_ state.Store, c *state.Change) error {
+			c.Deliveries[0] = state.DeliveryUpdate{Seq: 1, Status: state.DeliveryPending, Replay: true}
+			return state.ErrConflict
+		},
+		"a replay that settles": func(_ state.Store, c *state.Change) error {
+			c.Deliveries = append(c.Deliveries, state.DeliveryUpdate{Seq: 2, Status: state.DeliveryDone, Replay: true})
+			return state.ErrInvalid
 		},
 		"an unknown delivery": func(_ state.Store, c *state.Change) error {
 			c.Deliveries = append(c.Deliveries, state.DeliveryUpdate{Seq: 99, Status: state.DeliveryDone})

@@ -7,12 +7,15 @@ import (
 	"github.com/liaison-bot/liaison/state"
 )
 
-// snapshot is all that can be seen of a store, except when letters were written.
+// snapshot is all that can be seen of a store, except when deliveries were
+// decided and letters were written.
 type snapshot struct {
 	Pending   []state.StoredDelivery
+	All       []state.StoredDelivery
 	Bodies    []string
 	Letters   []state.DeadLetter
 	Sessions  []state.Session
+	Recent    []state.Session
 	Turns     []state.Turn
 	OpenTurns []state.Turn
 	Items     []state.OutboxItem
@@ -33,14 +36,20 @@ func dump(t testing.TB, s state.Store) snapshot {
 	snap := snapshot{
 		Pending:   must(s.Pending(ctx, 0, all))(t),
 		Letters:   must(s.DeadLetters(ctx, "", all))(t),
+		All:       everyDelivery(t, s, state.DeliveryFilter{}, all),
 		Sessions:  must(s.ListSessions(ctx, "", all))(t),
+		Recent:    must(s.RecentSessions(ctx, state.SessionFilter{}, all))(t),
 		OpenTurns: must(s.OpenTurns(ctx))(t),
 		Timers:    must(s.DueTimers(ctx, farFuture, all))(t),
 		Wakes:     must(s.PendingWakes(ctx, "", all))(t),
 		Lifecycle: must(s.PendingLifecycle(ctx))(t),
 	}
-	for _, d := range snap.Pending {
+	for i, d := range snap.Pending {
 		snap.Bodies = append(snap.Bodies, string(d.Body))
+		snap.Pending[i] = timeless(d)
+	}
+	for i, d := range snap.All {
+		snap.All[i] = timeless(d)
 	}
 	for i := range snap.Letters {
 		snap.Letters[i].At = time.Time{}
@@ -56,4 +65,35 @@ func dump(t testing.TB, s state.Store) snapshot {
 		snap.RunEvents = append(snap.RunEvents, must(s.RunEvents(ctx, r.ID, 0, all))(t)...)
 	}
 	return snap
+}
+
+// timeless is a delivery of which only whether it was decided is known, not when.
+func timeless(d state.StoredDelivery) state.StoredDelivery {
+	if !d.DecidedAt.IsZero() {
+		d.DecidedAt = at(0)
+	}
+	return d
+}
+
+// everyDelivery lists deliveries by pages.
+func everyDelivery(t testing.TB, s state.Store, f state.DeliveryFilter, page int) []state.StoredDelivery {
+	t.Helper()
+	var rows []state.StoredDelivery
+	for {
+		found, next, err := s.Deliveries(t.Context(), f, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > page {
+			t.Fatalf("a page of %d has %d deliveries", page, len(found))
+		}
+		rows = append(rows, found...)
+		if next == 0 {
+			return rows
+		}
+		if f.Before != 0 && next >= f.Before {
+			t.Fatalf("the page before %d goes on before %d", f.Before, next)
+		}
+		f.Before = next
+	}
 }

@@ -2,7 +2,6 @@ package statetest
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +14,7 @@ import (
 type OpenAt func(t testing.TB, path string) state.Store
 
 // RunDurable proves what an engine promises that keeps its store in one file.
-// The file may be copied while no call is under way, and the copy opened: that
+// Its folder may be copied while no call is under way, and the copy opened: that
 // is what a crash leaves.
 func RunDurable(t *testing.T, open OpenAt) {
 	for name, again := range map[string]func(t testing.TB, s state.Store, path string) state.Store{
@@ -42,27 +41,19 @@ func reopen(open OpenAt) func(testing.TB, state.Store, string) state.Store {
 func crash(open OpenAt) func(testing.TB, state.Store, string) state.Store {
 	return func(t testing.TB, _ state.Store, path string) state.Store {
 		t.Helper()
-		return open(t, copyFile(t, path))
+		return open(t, copyFolder(t, path))
 	}
 }
 
-// copyFile copies what a killed process would leave into a folder of its own.
-func copyFile(t testing.TB, path string) string {
+// copyFolder copies what a killed process would leave beside path, and returns
+// the path of the copy.
+func copyFolder(t testing.TB, path string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), filepath.Base(path))
-	src, err := os.Open(path)
-	if err != nil {
+	to := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(to, os.DirFS(filepath.Dir(path))); err != nil {
 		t.Fatal(err)
 	}
-	dst, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(dst, src)
-	if err := errors.Join(err, src.Close(), dst.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return to
+	return filepath.Join(to, filepath.Base(path))
 }
 
 type again func(t testing.TB, s state.Store, path string) state.Store

@@ -230,6 +230,36 @@ func runQueue(t *testing.T, open Open) {
 		}
 	})
 
+	t.Run("a replay counts and begins anew", func(t *testing.T) {
+		s := open(t)
+		d := accept(t, s, "a")
+		if d.Replays != 0 || !d.DecidedAt.IsZero() {
+			t.Errorf("accepted as %+v", d)
+		}
+		decide := func(u state.DeliveryUpdate) state.StoredDelivery {
+			t.Helper()
+			u.Seq = d.Seq
+			commit(t, s, state.Change{Deliveries: []state.DeliveryUpdate{u}})
+			return must(s.Delivery(t.Context(), "github", "a"))(t)
+		}
+		got := decide(state.DeliveryUpdate{Status: state.DeliveryIgnored, Attempts: 2, Decision: "draft"})
+		if got.DecidedAt.IsZero() {
+			t.Error("a decision has no time")
+		}
+		got = decide(state.DeliveryUpdate{Status: state.DeliveryPending, Attempts: 2, Replay: true})
+		if got.Replays != 1 || got.Attempts != 0 || got.Status != state.DeliveryPending || !got.DecidedAt.IsZero() {
+			t.Errorf("replayed as %+v", got)
+		}
+		decide(state.DeliveryUpdate{Status: state.DeliveryDead, Decision: "cannot be decoded"})
+		got = decide(state.DeliveryUpdate{Status: state.DeliveryPending, Replay: true})
+		if got.Replays != 2 || len(got.Body) == 0 {
+			t.Errorf("replayed from the dead letters as %+v", got)
+		}
+		if letters := must(s.DeadLetters(t.Context(), "", 10))(t); len(letters) != 0 {
+			t.Errorf("dead letters after the replay: %+v", letters)
+		}
+	})
+
 	t.Run("accepting signals, and signals merge", func(t *testing.T) {
 		s := open(t)
 		if signalled(s.Accepted()) {

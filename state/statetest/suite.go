@@ -22,6 +22,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("Turns", func(t *testing.T) { runTurns(t, open) })
 	t.Run("Commit", func(t *testing.T) { runCommit(t, open) })
 	t.Run("Outbox", func(t *testing.T) { runOutbox(t, open) })
+	t.Run("Listings", func(t *testing.T) { runListings(t, open) })
 	t.Run("Timers", func(t *testing.T) { runTimers(t, open) })
 	t.Run("Lifecycle", func(t *testing.T) { runLifecycle(t, open) })
 	t.Run("AgentRecords", func(t *testing.T) { runAgentRecords(t, open) })

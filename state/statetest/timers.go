@@ -136,6 +136,8 @@ func runAdmin(t *testing.T, open Open) {
 			"Confirm":      func() error { _, err := s.Commit(ctx, state.Change{Confirm: []uint64{1}}); return err },
 			"Pending":      func() error { _, err := s.Pending(ctx, 0, 1); return err },
 			"Delivery":     func() error { _, err := s.Delivery(ctx, "github", "a"); return err },
+			"Deliveries":   func() error { _, _, err := s.Deliveries(ctx, state.DeliveryFilter{}, 1); return err },
+			"Recent":       func() error { _, err := s.RecentSessions(ctx, state.SessionFilter{}, 1); return err },
 			"Session":      func() error { _, err := s.Session(ctx, "ses_1"); return err },
 			"ListSessions": func() error { _, err := s.ListSessions(ctx, "", 1); return err },
 			"OpenTurns":    func() error { _, err := s.OpenTurns(ctx); return err },

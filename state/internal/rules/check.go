@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -12,12 +13,19 @@ type View interface {
 	// FactBy returns who claimed a fact.
 	FactBy(key string) (string, bool, error)
 	DeliveryStatus(seq uint64) (state.DeliveryStatus, bool, error)
-	SessionVersion(id string) (uint64, bool, error)
+	SessionHead(id string) (SessionHead, bool, error)
 	TurnHead(id string) (TurnHead, bool, error)
 	// RunningTurn returns the id of the session's running turn.
 	RunningTurn(sessionID string) (string, bool, error)
 	Link(key string) (state.KeyLink, bool, error)
 	OutboxState(id string) (OutboxState, bool, error)
+}
+
+// SessionHead is what preconditions need of a stored session.
+type SessionHead struct {
+	Version   uint64
+	Channel   string
+	Principal string
 }
 
 // TurnHead is what preconditions need of a stored turn.
@@ -126,12 +134,16 @@ func checkRunning(c state.Change, v View, _ uint64) error {
 
 func checkSessions(c state.Change, v View, _ uint64) error {
 	for _, s := range c.Sessions {
-		version, _, err := v.SessionVersion(s.ID)
+		head, stored, err := v.SessionHead(s.ID)
 		if err != nil {
 			return err
 		}
-		if s.Version != version {
-			return fmt.Errorf("session %s has version %d, not %d: %w", s.ID, version, s.Version, state.ErrConflict)
+		if s.Version != head.Version {
+			return fmt.Errorf("session %s has version %d, not %d: %w", s.ID, head.Version, s.Version, state.ErrConflict)
+		}
+		if stored && (s.Principal != head.Principal || s.Channel != head.Channel) {
+			return fmt.Errorf("session %s belongs to %q in channel %q for good: %w",
+				s.ID, head.Principal, head.Channel, state.ErrInvalid)
 		}
 	}
 	return nil
@@ -143,7 +155,7 @@ func checkKeys(c state.Change, v View, _ uint64) error {
 		if err != nil {
 			return err
 		}
-		if found && !link.Alias && link.SessionID != k.SessionID {
+		if found && !link.Alias && link.SessionID != k.SessionID && !slices.Contains(c.Unlink, k.Key) {
 			return fmt.Errorf("key %s names session %s: %w", k.Key, link.SessionID, state.ErrConflict)
 		}
 		if err := sessionExists(c, v, k.SessionID); err != nil {
@@ -161,6 +173,9 @@ func checkDeliveries(c state.Change, v View, _ uint64) error {
 		}
 		if !found {
 			return fmt.Errorf("delivery %d: %w", u.Seq, state.ErrNotFound)
+		}
+		if u.Replay && from == state.DeliveryPending {
+			return fmt.Errorf("delivery %d is pending already: %w", u.Seq, state.ErrConflict)
 		}
 		ok := from == state.DeliveryPending || u.Status == state.DeliveryPending ||
 			from == state.DeliveryDead && u.Status == state.DeliveryIgnored
@@ -193,7 +208,7 @@ func sessionExists(c state.Change, v View, id string) error {
 			return nil
 		}
 	}
-	_, found, err := v.SessionVersion(id)
+	_, found, err := v.SessionHead(id)
 	if err == nil && !found {
 		err = fmt.Errorf("session %s: %w", id, state.ErrNotFound)
 	}

@@ -6,10 +6,24 @@ import (
 	"github.com/liaison-bot/liaison/state"
 )
 
-// Update makes of a stored delivery what u says.
-func Update(d *state.StoredDelivery, u state.DeliveryUpdate) {
+// Update makes of a stored delivery what u says, decided at a time.
+func Update(d *state.StoredDelivery, u state.DeliveryUpdate, at time.Time) {
 	d.Status, d.Attempts, d.NotBefore = u.Status, u.Attempts, u.NotBefore
 	d.Decision, d.SessionID, d.TurnID = u.Decision, u.SessionID, u.TurnID
+	d.DecidedAt = at
+	if u.Status == state.DeliveryPending && u.Decision == "" {
+		d.DecidedAt = time.Time{}
+	}
+	if u.Replay {
+		d.Attempts = 0
+		d.Replays++
+	}
+}
+
+// Wanted reports whether a filter lets a delivery through, whatever its number.
+func Wanted(f state.DeliveryFilter, d state.StoredDelivery) bool {
+	return (f.Source == "" || d.Source == f.Source) && (f.Status == "" || d.Status == f.Status) &&
+		(f.SessionID == "" || d.SessionID == f.SessionID)
 }
 
 // DeliveryLetterID is the id of a dead delivery's letter.

@@ -39,7 +39,7 @@ func Headers(h map[string]string) map[string]string {
 // Lazy reports whether a change decides nothing, so that its only content, the
 // confirmations, may become durable with a later one.
 func Lazy(c state.Change) bool {
-	return len(c.Facts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Turns)+
+	return len(c.Facts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Unlink)+len(c.Turns)+
 		len(c.Outbox)+len(c.Settle)+len(c.Timers)+len(c.CancelTimers)+
 		len(c.Wakes)+len(c.DoneWakes)+len(c.Lifecycle) == 0
 }
@@ -59,9 +59,15 @@ func Valid(c state.Change) error {
 	for _, u := range c.Deliveries {
 		once("delivery", fmt.Sprint(u.Seq))
 		v.check(KnownStatus(u.Status), "delivery %d has status %q", u.Seq, u.Status)
+		v.check(!u.Replay || u.Status == state.DeliveryPending, "delivery %d is replayed as %q", u.Seq, u.Status)
 	}
 	for _, s := range c.Sessions {
 		once("session", s.ID)
+		v.optional("principal", s.Principal, "session", s.ID)
+		v.optional("channel", s.Channel, "session", s.ID)
+	}
+	for _, key := range c.Unlink {
+		v.id("key", key)
 	}
 	links := map[string]string{}
 	for _, k := range c.Keys {
@@ -80,7 +86,7 @@ func Valid(c state.Change) error {
 	}
 	for _, o := range c.Outbox {
 		v.id("outbox item", o.ID)
-		v.session("outbox item", o.ID, o.SessionID)
+		v.optional("session", o.SessionID, "outbox item", o.ID)
 		v.json("outbox item", o.ID, o.Payload)
 	}
 	for _, s := range c.Settle {
@@ -125,9 +131,9 @@ func (v *validity) id(kind, id string) {
 	v.check(state.ValidID(id), "id %q of a %s", id, kind)
 }
 
-// session allows none.
-func (v *validity) session(kind, id, session string) {
-	v.check(session == "" || state.ValidID(session), "session %q of %s %q", session, kind, id)
+// optional allows a row of a kind to name none.
+func (v *validity) optional(what, name, kind, id string) {
+	v.check(name == "" || state.ValidID(name), "%s %q of %s %q", what, name, kind, id)
 }
 
 func (v *validity) json(kind, id string, raw json.RawMessage) {

@@ -1,0 +1,150 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/rules"
+)
+
+// The first byte of a key of tableSessionLists says which list it is in.
+const (
+	listedByPrincipal = 'p'
+	listedByChannel   = 'c'
+)
+
+// listOf begins the keys of one list of sessions.
+func listOf(kind byte, name string) []byte {
+	k := make([]byte, 0, len(name)+2)
+	return append(append(append(k, kind), name...), 0)
+}
+
+// listSession puts a new session into the lists that people ask for.
+func (b *batch) listSession(s state.Session) error {
+	lists := b.table(tableSessionLists)
+	if err := lists.Put(append(listOf(listedByPrincipal, s.Principal), s.ID...), []byte(s.Channel)); err != nil {
+		return err
+	}
+	return lists.Put(append(listOf(listedByChannel, s.Channel), s.ID...), nil)
+}
+
+// listSessions lists the sessions of a file that had no lists.
+func listSessions(tx *bolt.Tx) error {
+	b := &batch{reader: reader{tx: tx}}
+	return b.after(tableSessions, nil, func(k, v []byte) (bool, error) {
+		var s state.Session
+		err := decode(tableSessions, k, v, &s)
+		if err == nil {
+			s.ID = string(k)
+			err = b.listSession(s)
+		}
+		return err == nil, err
+	})
+}
+
+// RecentSessions implements [state.SessionIndex].
+func (s *Store) RecentSessions(ctx context.Context, f state.SessionFilter, limit int) ([]state.Session, error) {
+	if limit <= 0 {
+		return nil, s.open()
+	}
+	var out []state.Session
+	err := s.view(ctx, func(r *reader) error {
+		out = nil
+		add := func(id []byte) (bool, error) {
+			var row state.Session
+			err := r.find(tableSessions, "session", string(id), &row)
+			out = append(out, row)
+			return len(out) < limit, err
+		}
+		switch {
+		case f.Principal != "":
+			return r.preceding(tableSessionLists, listOf(listedByPrincipal, f.Principal), f.Before, func(id, channel []byte) (bool, error) {
+				if f.Channel != "" && f.Channel != string(channel) {
+					return true, nil
+				}
+				return add(id)
+			})
+		case f.Channel != "":
+			return r.preceding(tableSessionLists, listOf(listedByChannel, f.Channel), f.Before, func(id, _ []byte) (bool, error) {
+				return add(id)
+			})
+		}
+		return r.preceding(tableSessions, nil, f.Before, func(id, _ []byte) (bool, error) { return add(id) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// preceding calls fn for the entries whose key begins with prefix and goes on
+// with less than before, or with anything when that is empty, from the last to
+// the first, with the rest of the key, while it says so.
+func (r *reader) preceding(t table, prefix []byte, before string, fn func(rest, v []byte) (bool, error)) error {
+	c := r.table(t).Cursor()
+	k, v := seekBefore(c, append(bytes.Clone(prefix), before...), before == "")
+	for ; k != nil && bytes.HasPrefix(k, prefix); k, v = c.Prev() {
+		if more, err := fn(k[len(prefix):], v); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// seekBefore moves a cursor to the last entry with a key below end or, with
+// whole, to the last whose key begins with end.
+func seekBefore(c *bolt.Cursor, end []byte, whole bool) (k, v []byte) {
+	if whole {
+		if len(end) == 0 {
+			return c.Last()
+		}
+		// The prefixes end in NUL, so the next one up has no entries of their list.
+		end = append(bytes.Clone(end[:len(end)-1]), end[len(end)-1]+1)
+	}
+	if k, _ = c.Seek(end); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+// maxLooked is how many deliveries one listing looks at; see [state.DeliveryIndex].
+const maxLooked = 10_000
+
+// Deliveries implements [state.DeliveryIndex].
+func (s *Store) Deliveries(ctx context.Context, f state.DeliveryFilter, limit int) ([]state.StoredDelivery, uint64, error) {
+	if limit <= 0 {
+		return nil, 0, s.open()
+	}
+	before := ""
+	if f.Before != 0 {
+		before = string(u64(f.Before))
+	}
+	var found []state.StoredDelivery
+	var next, last uint64
+	looked := 0
+	err := s.view(ctx, func(r *reader) error {
+		return r.preceding(tableDeliveries, nil, before, func(k, v []byte) (bool, error) {
+			if looked >= maxLooked || len(found) >= limit {
+				next = last
+				return false, nil
+			}
+			var d state.StoredDelivery
+			if err := decode(tableDeliveries, k, v, &d); err != nil {
+				return false, err
+			}
+			last, d.Seq = number(k), number(k)
+			looked++
+			if rules.Wanted(f, d) {
+				found = append(found, d)
+			}
+			return true, nil
+		})
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return found, next, nil
+}
