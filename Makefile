@@ -46,9 +46,10 @@ build: ## Build bin/liaison and bin/liaison-bridge, static and stamped with the 
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/liaison ./cmd/liaison-bridge
 
 .PHONY: generate
-generate: ## Write gen/ anew from proto/ (the first run builds buf, which takes minutes)
+generate: ## Write gen/ anew from proto/ and handlers/api/openapi.yaml (the first run builds buf, which takes minutes)
 	@$(TOOL) buf lint
 	@$(TOOL) buf generate
+	@$(TOOL) oapi-codegen -config gen/api/oapi-codegen.yaml handlers/api/openapi.yaml
 
 .PHONY: lint
 lint: ## Check formatting, vet and lint, the arrows between folders included
