@@ -105,6 +105,12 @@ func (l *lossyLog) Read(_ context.Context, id string, from int64) iter.Seq2[stat
 	}
 }
 
+func (l *lossyLog) Len(_ context.Context, id string) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.events[id])), nil
+}
+
 func (l *lossyLog) HasCommit(ctx context.Context, id string, commit uint64, typ string) (bool, error) {
 	for ev := range l.Read(ctx, id, 0) {
 		if ev.Commit == commit && ev.Type == typ {

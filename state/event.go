@@ -32,6 +32,9 @@ type EventLog interface {
 	// unknown session yields nothing. An error, such as one wrapping
 	// [ErrCorrupt], comes last. Going on from where a reading ended is cheap.
 	Read(ctx context.Context, sessionID string, from int64) iter.Seq2[Event, error]
+	// Len returns how many events a session has, which is the index of the next
+	// one. An unknown session has none. It costs the same for a long record.
+	Len(ctx context.Context, sessionID string) (int64, error)
 	// HasCommit reports whether an event of type typ with this commit id is recorded.
 	HasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error)
 	// Close releases the files. Appending afterwards is an error.

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"container/list"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,34 +21,41 @@ import (
 type file struct {
 	id, path string
 
-	// Under the log's mutex: how many use it, and when it was used last.
+	// Under the log's mutex: how many use it, and while nobody does, its place
+	// in one of the log's lists.
 	users int
-	used  uint64
+	place *list.Element
 
-	// mu orders its users. f is nil until it is opened, and after a failure:
-	// then the next user opens and repairs it anew.
-	mu   sync.Mutex
-	f    *os.File
-	size int64 // of the whole lines
-	next int64 // index of the next event
+	// mu orders its users. f is nil until it is opened, after it was closed to
+	// spare its descriptor, and after a failure.
+	mu sync.Mutex
+	f  *os.File
+	// known is set while size, next and marks are right, also while f is nil:
+	// then opening it again needs no look at its end.
+	known bool
+	size  int64 // of the whole lines
+	next  int64 // index of the next event
 	// marks are where the latest appends began, for readers that follow.
-	marks [64]mark
+	marks [16]mark
 	last  int // of marks
+	// entered is set once the file's own entry and that of its folder are surely
+	// on disk.
+	entered bool
 }
 
 // mark says at which offset the event with an index begins.
 type mark struct{ index, offset int64 }
 
-// open opens and repairs the file unless it is open. mu is held.
+// open opens the file unless it is open, and repairs it unless its end is known.
+// A new file's entry is not on disk before the first sync. mu is held.
 func (f *file) open(create bool, log *slog.Logger) error {
 	if f.f != nil {
 		return nil
 	}
-	dir := filepath.Dir(f.path)
 	opened, err := os.OpenFile(f.path, os.O_RDWR, 0o600)
 	created := false
 	if create && errors.Is(err, fs.ErrNotExist) {
-		if err := durable.MkdirAll(dir); err != nil {
+		if err := os.Mkdir(filepath.Dir(f.path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		opened, err = os.OpenFile(f.path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -56,22 +64,31 @@ func (f *file) open(create bool, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	f.f, f.size, f.next, f.marks = opened, 0, 0, [64]mark{}
-	if created {
-		err = durable.SyncDir(dir)
-	} else {
-		err = f.repair(log)
+	f.f = opened
+	if f.known && !created {
+		if info, err := opened.Stat(); err == nil && info.Size() == f.size {
+			return nil
+		}
 	}
-	if err != nil {
+	f.size, f.next, f.marks, f.entered = 0, 0, [16]mark{}, false
+	if f.known = created; created {
+		return nil
+	}
+	if err := f.repair(log); err != nil {
 		f.forget()
+		return err
 	}
-	return err
+	f.known = true
+	return nil
 }
 
-// forget closes a file of which too little is known.
+// forget closes a file of which too little is known: the next user opens and
+// repairs it anew. mu is held.
 func (f *file) forget() {
-	_ = f.f.Close() // the error that led here says more
-	f.f = nil
+	if f.f != nil {
+		_ = f.f.Close() // the error that led here says more
+	}
+	f.f, f.known = nil, false
 }
 
 // before returns the latest mark that is not behind index: at worst the
@@ -87,23 +104,36 @@ func (f *file) before(index int64) mark {
 }
 
 // write appends whole lines at once. mu is held.
-func (f *file) write(lines []byte, events int64, sync bool) error {
-	if len(lines) > 0 {
-		if _, err := f.f.WriteAt(lines, f.size); err != nil {
-			f.forget() // a part may have been written
-			return err
-		}
-		f.last = (f.last + 1) % len(f.marks)
-		f.marks[f.last] = mark{f.next, f.size}
-		f.size += int64(len(lines))
-		f.next += events
+func (f *file) write(lines []byte, events int64) error {
+	if len(lines) == 0 {
+		return nil
 	}
-	if sync {
-		if err := f.f.Sync(); err != nil {
-			f.forget()
-			return err
-		}
+	if _, err := f.f.WriteAt(lines, f.size); err != nil {
+		f.forget() // a part may have been written
+		return err
 	}
+	f.last = (f.last + 1) % len(f.marks)
+	f.marks[f.last] = mark{f.next, f.size}
+	f.size += int64(len(lines))
+	f.next += events
+	return nil
+}
+
+// sync makes what was written before the call durable, and the entries by which
+// it is found. mu is not held, so that nobody waits for the disk with us.
+func (f *file) sync(opened *os.File, entered bool) error {
+	err := opened.Sync()
+	if err == nil && !entered {
+		dir := filepath.Dir(f.path)
+		err = errors.Join(durable.SyncDir(dir), durable.SyncDir(filepath.Dir(dir)))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		f.forget()
+		return err
+	}
+	f.entered = f.entered || f.f == opened
 	return nil
 }
 

@@ -2,11 +2,13 @@ package eventlog
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -18,6 +20,10 @@ const (
 	// DefaultMaxOpen is how many sessions keep their file open: far below the
 	// usual limit of 1,024 descriptors, and above the turns that run at once.
 	DefaultMaxOpen = 128
+	// maxKnown is of how many sessions whose file is closed the end is still
+	// known, about 500 bytes each: more than are watched at once, so that opening
+	// one again does not mean reading the end of it.
+	maxKnown = 4096
 	// MaxLine bounds one line in bytes, its newline included. What an event
 	// carries is cut well below by those who write it.
 	MaxLine = 4 << 20
@@ -31,6 +37,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// recordName is the file of a session in its folder.
+const recordName = "events.ndjson"
+
 // Log implements [state.EventLog] with a folder of files.
 type Log struct {
 	dir  string
@@ -38,8 +47,10 @@ type Log struct {
 
 	mu     sync.Mutex
 	closed bool
-	files  map[string]*file
-	clock  uint64 // counts uses, to find the file that was not used for longest
+	// files are those in use and those of both lists, which begin with what was
+	// used last: idle files are open, resting ones closed.
+	files         map[string]*file
+	idle, resting *list.List
 }
 
 var _ state.EventLog = (*Log)(nil)
@@ -58,7 +69,7 @@ func Open(dir string, opts Options) (*Log, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	return &Log{dir: dir, opts: opts, files: map[string]*file{}}, nil
+	return &Log{dir: dir, opts: opts, files: map[string]*file{}, idle: list.New(), resting: list.New()}, nil
 }
 
 // Append implements [state.EventLog]. Lifecycle events of one session should be
@@ -80,16 +91,26 @@ func (l *Log) append(ctx context.Context, sessionID string, sync bool, events []
 		return err
 	}
 	defer l.give(f)
+	opened, entered, err := f.append(sessionID, events, l.opts.Logger)
+	if err != nil || !sync {
+		return err
+	}
+	return f.sync(opened, entered)
+}
+
+// append adds events in one write, and returns what has to be synced.
+func (f *file) append(sessionID string, events []state.Event, log *slog.Logger) (opened *os.File, entered bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.open(true, l.opts.Logger); err != nil {
-		return err
+	if err := f.open(true, log); err != nil {
+		return nil, false, err
 	}
 	lines, err := encode(f.next, sessionID, events)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	return f.write(lines, int64(len(events)), sync)
+	err = f.write(lines, int64(len(events)))
+	return f.f, f.entered, err
 }
 
 // encode makes the lines of events whose first has index next.
@@ -121,10 +142,8 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	for _, f := range l.files {
-		if f.users == 0 {
-			l.drop(f)
-		}
+	for l.idle.Len() > 0 {
+		l.drop(l.idle.Back().Value.(*file))
 	}
 	return nil
 }
@@ -141,41 +160,59 @@ func (l *Log) take(sessionID string) (*file, error) {
 	}
 	f := l.files[sessionID]
 	if f == nil {
-		f = &file{id: sessionID, path: filepath.Join(l.dir, sessionID, "events.ndjson")}
+		f = &file{id: sessionID, path: filepath.Join(l.dir, sessionID, recordName)}
 		l.files[sessionID] = f
 	}
-	f.users++
-	l.clock++
-	f.used = l.clock
+	if f.users++; f.place != nil {
+		l.idle.Remove(f.place) // does nothing to an element of the other list
+		l.resting.Remove(f.place)
+		f.place = nil
+	}
 	return f, nil
 }
 
-// give ends a use. It closes what need not stay open: everything after Close,
-// a record that was not there, and what was used least recently above the bound.
+// give ends a use. The last user leaves a file open, but of those that are too
+// many, the one that was not used for longest is closed, and of those that are
+// closed the like is forgotten.
 func (l *Log) give(f *file) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.users--
-	if f.users == 0 && (l.closed || f.f == nil) {
+	switch {
+	case f.users > 0:
+		return
+	case l.closed || !f.known:
 		l.drop(f)
+		return
+	case f.f == nil:
+		f.place = l.resting.PushFront(f)
+	default:
+		f.place = l.idle.PushFront(f)
 	}
-	for len(l.files) > l.opts.MaxOpen {
-		var oldest *file
-		for _, other := range l.files {
-			if other.users == 0 && (oldest == nil || other.used < oldest.used) {
-				oldest = other
-			}
-		}
-		if oldest == nil {
-			return // all are in use
-		}
-		l.drop(oldest)
+	for l.idle.Len() > l.opts.MaxOpen {
+		oldest := l.idle.Back().Value.(*file)
+		l.idle.Remove(oldest.place)
+		l.shut(oldest)
+		oldest.place = l.resting.PushFront(oldest)
+	}
+	for l.resting.Len() > maxKnown {
+		l.drop(l.resting.Back().Value.(*file))
 	}
 }
 
 // drop forgets a record that no one uses. l.mu is held.
 func (l *Log) drop(f *file) {
 	delete(l.files, f.id)
+	if f.place != nil {
+		l.idle.Remove(f.place)
+		l.resting.Remove(f.place)
+		f.place = nil
+	}
+	l.shut(f)
+}
+
+// shut closes a file that no one uses. l.mu is held.
+func (l *Log) shut(f *file) {
 	if f.f == nil {
 		return
 	}

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
+	"sync"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -28,33 +30,108 @@ func (l *Log) Read(ctx context.Context, sessionID string, from int64) iter.Seq2[
 }
 
 func (l *Log) read(ctx context.Context, sessionID string, from int64, yield func(state.Event, error) bool) error {
-	f, next, err := l.reader(sessionID, from)
-	if err != nil || f == nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	start, err := offsetOf(f, from)
+	end, err := l.Len(ctx, sessionID)
 	if err != nil {
 		return err
 	}
-	lines := newLines(f.section(start))
-	for index := from; index < next; index++ {
-		if err := ctx.Err(); err != nil {
+	buf, _ := chunks.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+		*buf = make([]byte, chunkSize)
+	}
+	defer chunks.Put(buf)
+	for at := (mark{index: from, offset: -1}); at.index < end; {
+		lines, err := l.chunk(sessionID, &at, *buf)
+		if err != nil {
 			return err
 		}
-		line, err := lines.next()
-		if err != nil {
-			return f.corrupt(index, err)
-		}
-		var e state.Event
-		if err := json.Unmarshal(line, &e); err != nil || e.Index != index {
-			return f.corrupt(index, err)
-		}
-		if !yield(e, nil) {
-			return nil
+		for at.index < end && len(lines) > 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			length := bytes.IndexByte(lines, '\n')
+			var e state.Event
+			if err := json.Unmarshal(lines[:length], &e); err != nil || e.Index != at.index {
+				return l.corrupt(sessionID, at.index, err)
+			}
+			lines = lines[length+1:]
+			at.index, at.offset = at.index+1, at.offset+int64(length)+1
+			if !yield(e, nil) {
+				return nil
+			}
 		}
 	}
 	return nil
+}
+
+// chunkSize is how much is read at once, and so what a reader that takes its
+// time holds: of thousands of them, too.
+const chunkSize = 16 << 10
+
+// chunks lends buffers of chunkSize.
+var chunks sync.Pool
+
+// chunk returns whole lines from the one with at's index on, which is there. The
+// file is not open afterwards, however long a reader takes. at.offset is where
+// that line begins, or negative if that is not known yet, and then set.
+func (l *Log) chunk(sessionID string, at *mark, buf []byte) ([]byte, error) {
+	f, _, err := l.reader(sessionID, at.index)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, l.corrupt(sessionID, at.index, nil)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if at.offset < 0 {
+		if at.offset, err = offsetOf(f, at.index); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		n, err := f.section(at.offset).Read(buf)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if end := bytes.LastIndexByte(buf[:n], '\n') + 1; end > 0 {
+			return buf[:end], nil
+		}
+		if n < len(buf) || n > MaxLine {
+			return nil, f.corrupt(at.index, nil)
+		}
+		buf = make([]byte, 4*len(buf)) // a long line
+	}
+}
+
+// Len implements [state.EventLog].
+func (l *Log) Len(ctx context.Context, sessionID string) (int64, error) {
+	n, err := l.len(sessionID)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count the events of session %q: %w", sessionID, err)
+	}
+	return n, nil
+}
+
+func (l *Log) len(sessionID string) (int64, error) {
+	f, err := l.take(sessionID)
+	if err != nil {
+		return 0, err
+	}
+	defer l.give(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err = f.open(false, l.opts.Logger)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	return f.next, err
+}
+
+func (l *Log) corrupt(sessionID string, index int64, cause error) error {
+	return corrupt(filepath.Join(l.dir, sessionID, recordName), index, cause)
 }
 
 // record is a file opened for reading, up to the size that it had then.
@@ -66,11 +143,13 @@ type record struct {
 
 func (r *record) section(from int64) io.Reader { return io.NewSectionReader(r, from, r.size-from) }
 
-func (r *record) corrupt(index int64, cause error) error {
+func (r *record) corrupt(index int64, cause error) error { return corrupt(r.Name(), index, cause) }
+
+func corrupt(name string, index int64, cause error) error {
 	if cause == nil || errors.Is(cause, io.EOF) {
 		cause = errors.New("it is missing or out of order")
 	}
-	return fmt.Errorf("event %d in %s (%w): %w", index, r.Name(), cause, state.ErrCorrupt)
+	return fmt.Errorf("event %d in %s (%w): %w", index, name, cause, state.ErrCorrupt)
 }
 
 // reader opens the whole lines of a session and says how many there are. It
@@ -162,7 +241,7 @@ type lines struct {
 	buf []byte
 }
 
-func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 32<<10)} }
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 4<<10)} }
 
 // next returns a line without its newline, valid until the next call. A last
 // line without newline is not one.

@@ -75,6 +75,13 @@ func (l *EventLog) Read(ctx context.Context, sessionID string, from int64) iter.
 	}
 }
 
+// Len implements [state.EventLog].
+func (l *EventLog) Len(ctx context.Context, sessionID string) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.events[sessionID])), ctx.Err()
+}
+
 // HasCommit implements [state.EventLog].
 func (l *EventLog) HasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error) {
 	for e, err := range l.Read(ctx, sessionID, 0) {

@@ -75,6 +75,34 @@ func RunEventLog(t *testing.T, open OpenEventLog) {
 		}
 	})
 
+	t.Run("the number of events is known", func(t *testing.T) {
+		l := open(t)
+		for want := range int64(3) {
+			if n, err := l.Len(t.Context(), "ses_1"); n != want || err != nil {
+				t.Errorf("%d events, %v; want %d", n, err, want)
+			}
+			add(t, l, "ses_1", event("ses_1", "a"))
+			add(t, l, "ses_2", event("ses_2", "b"))
+		}
+	})
+
+	t.Run("a reading ends with what was there when it began", func(t *testing.T) {
+		l := open(t)
+		add(t, l, "ses_1", event("ses_1", "a"), event("ses_1", "b"))
+		n := 0
+		for _, err := range l.Read(t.Context(), "ses_1", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n < 100 {
+				add(t, l, "ses_1", event("ses_1", "c"))
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d events, want 2", n)
+		}
+	})
+
 	t.Run("events of another session are refused, all of them", func(t *testing.T) {
 		l := open(t)
 		err := l.Append(t.Context(), "ses_1", false, event("ses_1", "a"), event("ses_2", "b"))
