@@ -176,7 +176,7 @@ func (a *actor) record(commit uint64, decided []state.LifecycleEvent, sync bool)
 		events[i].Commit = commit
 	}
 	ctx := a.e.actors.ctx
-	if err := a.e.log.Append(ctx, a.id, sync, events...); err != nil {
+	if err := a.e.append(ctx, a.id, sync, events...); err != nil {
 		a.e.logger.Error("events not recorded; they will be at the next start", "session", a.id, "error", err)
 		return
 	}

@@ -63,6 +63,7 @@ type Engine struct {
 	newID    func() string
 	rand     func() float64
 
+	feed   *feed
 	actors *actors
 	turns  *turnQueue
 	outbox *outbox
@@ -111,6 +112,7 @@ func New(o Options) (*Engine, error) {
 	if limit == 0 {
 		limit = DefaultMaxRunningTurns
 	}
+	e.feed = newFeed()
 	e.actors = newActors(e)
 	e.turns = newTurnQueue(limit, e.grant)
 	e.outbox = newOutbox(e)

@@ -98,7 +98,7 @@ func (e *Engine) repairSession(ctx context.Context, id string, decided []state.L
 		e.logger.Info("record repaired after a crash", "session", id, "events", len(missing))
 	}
 	if len(missing) > 0 || sync {
-		if err := e.log.Append(ctx, id, sync, missing...); err != nil {
+		if err := e.append(ctx, id, sync, missing...); err != nil {
 			return nil, err
 		}
 	}
