@@ -18,11 +18,6 @@ const (
 	envModelKey      = "OPENAI_API_KEY"
 )
 
-// placeholderKey stands in where there is no key, since every bridge wants one:
-// Liaison's own asks nobody about it, another says that it is refused. It is
-// masked like any key, so that it must not be a word that people read.
-const placeholderKey = "no-key-is-needed"
-
 // ErrNoExecutable is returned by [New] and [FindExecutable] when there is no
 // bridge to start.
 var ErrNoExecutable = errors.New("no bridge was found")
@@ -110,9 +105,6 @@ func (o *Options) locate(getenv func(string) string) error {
 		if o.APIKey == "" {
 			o.APIKey = getenv(envProviderKey)
 		}
-	}
-	if o.APIKey == "" {
-		o.APIKey = placeholderKey
 	}
 	if o.Env == nil {
 		for _, name := range needs {

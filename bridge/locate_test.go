@@ -102,7 +102,7 @@ func TestWhatAFoundBridgeGets(t *testing.T) {
 		{"what the caller says is left", named, Options{Args: []string{"--verbose"}, Env: []string{}, APIKey: "mine"}, Options{
 			Executable: vendor, Args: []string{"--verbose"}, APIKey: "mine",
 		}},
-		{"an executable of the caller's gets nothing", named, Options{Executable: ours}, Options{Executable: ours}},
+		{"an executable of the caller's gets no secret", named, Options{Executable: ours}, Options{Executable: ours, APIKey: placeholderKey}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

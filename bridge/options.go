@@ -29,7 +29,8 @@ type Options struct {
 	Workspace string
 	// APIKey is passed with every call that takes one. When it is empty and the bridge
 	// was found, it is CURSOR_API_KEY for the bridge that CURSOR_SDK_BRIDGE_BIN names.
-	// Liaison's own needs no account and accepts any key; one is made up for it.
+	// A bridge that is started without one gets one that is made up: Liaison's own
+	// needs no account and accepts any key.
 	APIKey string
 
 	// URL and Token attach to a bridge that someone else runs; it is never stopped.

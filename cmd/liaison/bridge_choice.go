@@ -36,11 +36,6 @@ func (c bridgeChoice) prepare() error {
 	return nil
 }
 
-// placeholderKey stands in where there is no key, since every bridge wants one:
-// Liaison's own asks nobody about it, the vendor's says that it is refused. It is
-// masked like any key, so that it must not be a word that people read.
-const placeholderKey = "no-key-is-needed"
-
 // chooseBridge decides which bridge runs. An installed copy that is not what was
 // installed is an error, and not a reason to run another bridge quietly.
 func chooseBridge(cfg *config.Config) (bridgeChoice, error) {
@@ -79,7 +74,6 @@ func vendorsBridge(cfg *config.Config, path, reason string) (bridgeChoice, error
 			Executable: path,
 			Args:       []string{"--local-store", string(store)},
 			StateRoot:  root,
-			APIKey:     placeholderKey,
 		},
 	}
 	if key := cfg.Bridge.CursorAPIKey; key != "" {
@@ -103,7 +97,6 @@ func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 			Executable: self,
 			Args:       []string{"bridge", "serve"},
 			StateRoot:  filepath.Join(cfg.StateDir, "bridge"),
-			APIKey:     placeholderKey,
 		},
 	}
 	for _, v := range []struct{ name, value string }{

@@ -127,7 +127,7 @@ func TestChooseBridge(t *testing.T) {
 	choice, err = choose(t, state, "CURSOR_SDK_BRIDGE_BIN="+self)
 	vendors("named", choice, err, self, "CURSOR_SDK_BRIDGE_BIN is set")
 	choice, err = choose(t, state, "CURSOR_SDK_BRIDGE_BIN="+self, "CURSOR_API_KEY=")
-	if err != nil || len(choice.options.Env) != 0 || choice.options.APIKey == "" {
+	if err != nil || len(choice.options.Env) != 0 || choice.options.APIKey != "" {
 		t.Errorf("named, without a key: %+v, %v", choice, err)
 	}
 
