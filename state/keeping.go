@@ -122,30 +122,40 @@ type PackedUsage struct {
 // ErrNoSpace means that the volume has too little room for what was asked.
 var ErrNoSpace = errors.New("not enough space")
 
-// Retainer finds and removes what is past its retention. The cost of each call
-// is that of what it removes, whatever is kept. Calls remove up to limit rows
-// and return how many that were; fewer than limit means that nothing is left.
+// Retainer finds and removes what is past its retention. The cost of a call is
+// that of what it removes, whatever is kept. It looks at no more than limit rows;
+// more says that others may be past their time too.
 type Retainer interface {
 	// DropBodies removes the bodies of deliveries settled before a time.
-	DropBodies(ctx context.Context, before time.Time, limit int) (int, error)
+	DropBodies(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropDeliveries removes deliveries settled before a time, with their ids.
-	DropDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
+	DropDeliveries(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropFacts removes facts claimed before a time.
-	DropFacts(ctx context.Context, before time.Time, limit int) (int, error)
+	DropFacts(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropSessions removes sessions that did not change since before, and that
 	// have nothing open (a turn, an outbox item, a timer, a wake, an event that is
-	// not known to be recorded), with everything that belongs to them, and leaves
-	// their ids in [Retainer.Dropped]. One that has something open counts as
-	// changed now.
-	DropSessions(ctx context.Context, before time.Time, limit int) (int, error)
-	// Dropped returns up to limit ids of removed sessions whose files may be there.
-	Dropped(ctx context.Context, limit int) ([]string, error)
-	// ForgetDropped ends that for ids whose files are gone.
-	ForgetDropped(ctx context.Context, ids []string) error
-	// Settled returns up to limit ids of sessions that did not change since
-	// before, have nothing open and are not packed, those longest unchanged first.
-	// One that has something open counts as changed now.
-	Settled(ctx context.Context, before time.Time, limit int) ([]string, error)
+	// not known to be recorded), with everything that belongs to them but their
+	// files and their agents' records: those are left to [Retainer.Dropped]. A
+	// session that has something open counts as changed now.
+	DropSessions(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
+	// Dropped returns up to limit removed sessions of which something may be left.
+	Dropped(ctx context.Context, limit int) ([]DroppedSession, error)
+	// DropAgent removes up to limit records and run events of an agent; more says
+	// that some are left.
+	DropAgent(ctx context.Context, agentID string, limit int) (n int, more bool, err error)
+	// ForgetDropped says that nothing is left of a removed session.
+	ForgetDropped(ctx context.Context, sessionID string) error
+	// Settled returns sessions that did not change since before, have nothing open
+	// and may have files beside a packed record, those longest unchanged first. One
+	// that has something open counts as changed now.
+	Settled(ctx context.Context, before time.Time, limit int) (ids []string, more bool, err error)
+}
+
+// DroppedSession is a session that was removed from the store only.
+type DroppedSession struct {
+	ID string
+	// AgentID is the agent that it had at the bridge, or empty.
+	AgentID string
 }
 
 // PackedRecord says where the record of a packed session is.
@@ -184,8 +194,9 @@ type PackIndex interface {
 	// a record being packed needs a session that did not change since before and
 	// has nothing open; any other the position that it replaces.
 	Pack(ctx context.Context, before time.Time, moves []PackMove) ([]bool, error)
-	// FilesGone says that packed sessions have no files left beside their segment.
-	FilesGone(ctx context.Context, sessionIDs []string) error
+	// FilesGone says that sessions have no files of their own, as far as they did
+	// not change since before.
+	FilesGone(ctx context.Context, before time.Time, sessionIDs []string) error
 	// Unpack forgets where a session's record is; it has a file of its own again.
 	Unpack(ctx context.Context, sessionID string) error
 	// Segments returns all segments in order of their numbers.
