@@ -92,6 +92,7 @@ func (o *commitOp) write(b *batch) error {
 	for _, step := range []func(*batch) error{
 		o.writeFacts, o.writeDeliveries, o.writeSessions, o.writeKeys, o.writeTurns,
 		o.writeOutbox, o.writeSettlements, o.writeTimers, o.writeWakes, o.writeLifecycle,
+		o.touchSessions,
 	} {
 		if err := step(b); err != nil {
 			return fmt.Errorf("commit %d: %w", o.id, err)
@@ -151,6 +152,9 @@ func (o *commitOp) writeFacts(b *batch) error {
 		if err := b.table(tableFacts).Put([]byte(f.Key), []byte(f.By)); err != nil {
 			return err
 		}
+		if err := b.table(tableFactAges).Put(aged(b.store.opts.Now(), f.Key), nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -168,6 +172,9 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 	d, found, err := b.delivery(u.Seq)
 	if err != nil || !found {
 		return fmt.Errorf("delivery %d is gone: %w", u.Seq, err)
+	}
+	if err := b.unsettle(u.Seq, d); err != nil {
+		return err
 	}
 	before := d.Status
 	now := b.store.opts.Now()
@@ -192,6 +199,10 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 		if err := b.putRow(tableLetters, []byte(letter.ID), letter); err != nil {
 			return err
 		}
+	default:
+		if err := b.table(tableSettled).Put(settledKey(withBody, d, u.Seq), nil); err != nil {
+			return err
+		}
 	}
 	return b.table(tablePending).Delete(u64(u.Seq))
 }
@@ -200,6 +211,9 @@ func (o *commitOp) writeSessions(b *batch) error {
 	for i, s := range o.change.Sessions {
 		if s.Version == 0 { // what it is listed by never changes
 			if err := b.listSession(s); err != nil {
+				return err
+			}
+			if err := b.count(metaSessions, 1); err != nil {
 				return err
 			}
 		}
@@ -212,7 +226,7 @@ func (o *commitOp) writeSessions(b *batch) error {
 
 func (o *commitOp) writeKeys(b *batch) error {
 	for _, key := range o.change.Unlink {
-		if err := b.table(tableKeys).Delete([]byte(key)); err != nil {
+		if err := b.unlink(key); err != nil {
 			return err
 		}
 	}
@@ -221,11 +235,17 @@ func (o *commitOp) writeKeys(b *batch) error {
 		if old, found, _ := b.Link(k.Key); found && !old.Alias {
 			continue
 		}
+		if err := b.unlink(k.Key); err != nil { // an alias moves
+			return err
+		}
 		kind := byte(linkKey)
 		if k.Alias {
 			kind = linkAlias
 		}
 		if err := b.table(tableKeys).Put([]byte(k.Key), append([]byte{kind}, k.SessionID...)); err != nil {
+			return err
+		}
+		if err := b.table(tableSessionKeys).Put(pair(k.SessionID, k.Key), nil); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -52,5 +53,12 @@ func TestDurability(t *testing.T) {
 	t.Parallel()
 	statetest.RunDurable(t, func(t testing.TB, path string) state.Store {
 		return open(t, path, boltstore.Options{})
+	})
+}
+
+func TestKeeping(t *testing.T) {
+	t.Parallel()
+	statetest.RunKeeping(t, func(t testing.TB, now func() time.Time) statetest.KeepingStore {
+		return open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{Now: now})
 	})
 }

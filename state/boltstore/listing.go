@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"context"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -32,7 +33,7 @@ func (b *batch) listSession(s state.Session) error {
 }
 
 // listSessions lists the sessions of a file that had no lists.
-func listSessions(tx *bolt.Tx) error {
+func listSessions(tx *bolt.Tx, _ time.Time) error {
 	b := &batch{reader: reader{tx: tx}}
 	return b.after(tableSessions, nil, func(k, v []byte) (bool, error) {
 		var s state.Session
@@ -147,4 +148,13 @@ func (s *Store) Deliveries(ctx context.Context, f state.DeliveryFilter, limit in
 		return nil, 0, err
 	}
 	return found, next, nil
+}
+
+// unlistSession takes a session that is removed out of the lists.
+func (b *batch) unlistSession(s state.Session) error {
+	lists := b.table(tableSessionLists)
+	if err := lists.Delete(append(listOf(listedByPrincipal, s.Principal), s.ID...)); err != nil {
+		return err
+	}
+	return lists.Delete(append(listOf(listedByChannel, s.Channel), s.ID...))
 }

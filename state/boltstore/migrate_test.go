@@ -15,7 +15,8 @@ import (
 // addedBy are the tables that came with a schema version.
 var addedBy = map[uint64][]string{
 	2: {"records", "agent_records", "run_events"},
-	3: {"session_lists"},
+	3: {"session_lists", "settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys",
+		"session_outbox", "dropped", "packed", "segments", "in_segment"},
 }
 
 // asOf makes a file of this version look as one of an earlier schema.

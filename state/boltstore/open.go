@@ -115,7 +115,7 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(db, temp, 0)
+	err = migrate(db, temp, 0, time.Time{})
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}

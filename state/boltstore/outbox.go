@@ -76,6 +76,9 @@ func (o *commitOp) writeOutbox(b *batch) error {
 		if err := b.putOutboxID(item.ID, seq, rules.OutboxOpen); err != nil {
 			return err
 		}
+		if err := b.table(tableSessionOutbox).Put(orderKey(item.SessionID, seq), []byte(item.ID)); err != nil {
+			return err
+		}
 		if err := b.putOrder(item.SessionID, seq, item.NotBefore); err != nil {
 			return err
 		}
@@ -107,6 +110,9 @@ func (b *batch) settle(s state.OutboxSettlement) error {
 		if err := b.table(tableLetters).Delete([]byte(letter.ID)); err != nil {
 			return err
 		}
+	}
+	if err := b.touch(item.SessionID); err != nil {
+		return err
 	}
 	remove := func() error { return b.table(tableOutboxOrder).Delete(orderKey(item.SessionID, seq)) }
 	switch s.Result {

@@ -3,6 +3,7 @@ package boltstore
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -66,6 +67,31 @@ const (
 	// tableSessionLists is 'p' principal NUL id → channel, and 'c' channel NUL id
 	// → nothing. It came with schema version 3, with those that follow.
 	tableSessionLists
+	// tableSettled is stage time seq → nothing, for deliveries that are done or
+	// ignored, by when that was decided: stage 0 has its body still, 1 has none.
+	tableSettled
+	// tableFactAges is time fact → nothing, by when it was claimed.
+	tableFactAges
+	// tableSessionAges is stage time session → nothing, by the minute of the last
+	// change: stage 0 may have files, 1 has none.
+	tableSessionAges
+	// tableSessionAge is session → stage time, for its entry there.
+	tableSessionAge
+	// tableHolds is session NUL kind id → nothing, for the timers and wakes of a session.
+	tableHolds
+	// tableSessionKeys is session NUL key → nothing.
+	tableSessionKeys
+	// tableSessionOutbox is session NUL seq → id of the item, settled or not.
+	tableSessionOutbox
+	// tableDropped is session → its agent, for sessions that were removed while
+	// their files and their agent's records may be there.
+	tableDropped
+	// tablePacked is session → where its packed record is.
+	tablePacked
+	// tableSegments is number → live bytes.
+	tableSegments
+	// tableInSegment is number session → nothing.
+	tableInSegment
 	tableCount
 )
 
@@ -75,6 +101,8 @@ var tableNames = [tableCount]string{
 	"timers", "timers_due", "wakes", "lifecycle",
 	"records", "agent_records", "run_events",
 	"session_lists",
+	"settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys", "session_outbox", "dropped",
+	"packed", "segments", "in_segment",
 }
 
 // The keys of tableMeta.
@@ -83,6 +111,9 @@ var (
 	metaEpoch   = []byte("epoch")
 	metaCommit  = []byte("commit")
 	metaChecked = []byte("checked")
+	// How many sessions are stored, and packed.
+	metaSessions = []byte("sessions")
+	metaPacked   = []byte("packed")
 )
 
 // schemaVersion is what this program writes.
@@ -90,14 +121,14 @@ const schemaVersion = 3
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
-var migrations = [schemaVersion]func(*bolt.Tx) error{
-	func(tx *bolt.Tx) error { return createTables(tx, tableMeta, tableRecords) },
-	func(tx *bolt.Tx) error { return createTables(tx, tableRecords, tableSessionLists) },
-	func(tx *bolt.Tx) error {
+var migrations = [schemaVersion]func(*bolt.Tx, time.Time) error{
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableMeta, tableRecords) },
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableRecords, tableSessionLists) },
+	func(tx *bolt.Tx, now time.Time) error {
 		err := createTables(tx, tableSessionLists, tableCount)
-		for _, build := range []func(*bolt.Tx) error{listSessions} {
+		for _, build := range []func(*bolt.Tx, time.Time) error{listSessions, ageAll} {
 			if err == nil {
-				err = build(tx)
+				err = build(tx, now)
 			}
 		}
 		return err
@@ -116,10 +147,10 @@ func createTables(tx *bolt.Tx, first, end table) error {
 
 // migrate brings the file to schemaVersion, each step together with the number
 // that says it was done.
-func migrate(db *bolt.DB, path string, from uint64) error {
+func migrate(db *bolt.DB, path string, from uint64, now time.Time) error {
 	for v := from; v < schemaVersion; v++ {
 		err := update(db, path, func(tx *bolt.Tx) error {
-			if err := migrations[v](tx); err != nil {
+			if err := migrations[v](tx, now); err != nil {
 				return err
 			}
 			return tx.Bucket([]byte(tableNames[tableMeta])).Put(metaSchema, u64(v+1))

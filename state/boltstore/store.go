@@ -52,7 +52,7 @@ var _ state.Store = (*Store)(nil)
 
 // start counts the epoch and sets the writer going.
 func start(db *bolt.DB, file *os.File, path string, version uint64, opts Options) (*Store, error) {
-	if err := migrate(db, path, version); err != nil {
+	if err := migrate(db, path, version, opts.Now()); err != nil {
 		return nil, err
 	}
 	s := &Store{

@@ -27,6 +27,9 @@ func (o *commitOp) writeTimers(b *batch) error {
 		if err := b.table(tableTimersDue).Put(timerDueKey(t.Due, t.ID), nil); err != nil {
 			return err
 		}
+		if err := b.table(tableHolds).Put(holdKey(t.SessionID, holdTimer, t.ID), nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -38,6 +41,9 @@ func (b *batch) cancelTimer(id string) error {
 		return err
 	}
 	if err := b.table(tableTimersDue).Delete(timerDueKey(t.Due, id)); err != nil {
+		return err
+	}
+	if err := b.table(tableHolds).Delete(holdKey(t.SessionID, holdTimer, id)); err != nil {
 		return err
 	}
 	return b.table(tableTimers).Delete([]byte(id))
@@ -82,16 +88,34 @@ func (s *Store) eachTimer(ctx context.Context, fn func(state.Timer) bool) error 
 
 func (o *commitOp) writeWakes(b *batch) error {
 	for _, id := range o.change.DoneWakes {
-		if err := b.table(tableWakes).Delete([]byte(id)); err != nil {
+		if err := b.dropWake(id); err != nil {
 			return err
 		}
 	}
 	for i, w := range o.change.Wakes {
+		if err := b.dropWake(w.ID); err != nil { // it may have been another session's
+			return err
+		}
+		if err := b.table(tableHolds).Put(holdKey(w.SessionID, holdWake, w.ID), nil); err != nil {
+			return err
+		}
 		if err := b.table(tableWakes).Put([]byte(w.ID), o.wakes[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *batch) dropWake(id string) error {
+	var w state.Wake
+	found, err := b.row(tableWakes, []byte(id), &w)
+	if err != nil || !found {
+		return err
+	}
+	if err := b.table(tableHolds).Delete(holdKey(w.SessionID, holdWake, id)); err != nil {
+		return err
+	}
+	return b.table(tableWakes).Delete([]byte(id))
 }
 
 // PendingWakes implements [state.Wakes].

@@ -25,6 +25,7 @@ type data struct {
 	lifecycle   map[uint64][]state.LifecycleEvent
 	records     map[recordKey]state.AgentRecord
 	runEvents   map[string][]state.RunEvent
+	ages        ages
 }
 
 // item is an outbox item with how far it has come.
@@ -48,6 +49,7 @@ func newData() *data {
 		lifecycle:   map[uint64][]state.LifecycleEvent{},
 		records:     map[recordKey]state.AgentRecord{},
 		runEvents:   map[string][]state.RunEvent{},
+		ages:        newAges(),
 	}
 }
 
@@ -76,6 +78,7 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 	d.commit++
 	for _, f := range c.Facts {
 		d.facts[f.Key] = f.By
+		d.ages.facts[f.Key] = now
 	}
 	for _, u := range c.Deliveries {
 		d.settleDelivery(u, now)
@@ -124,6 +127,7 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 		l.Index, l.Commit, l.Ordinal = 0, d.commit, i
 		d.lifecycle[d.commit] = append(d.lifecycle[d.commit], l)
 	}
+	d.touch(c, now)
 	return d.commit
 }
 
@@ -131,6 +135,7 @@ func (d *data) settleDelivery(u state.DeliveryUpdate, now time.Time) {
 	row := d.deliveries[u.Seq]
 	rules.Update(&row, u, now)
 	d.deliveries[u.Seq] = row
+	d.ages.settle(row)
 	letter := rules.DeliveryLetter(row, now)
 	delete(d.letters, letter.ID)
 	if row.Status == state.DeliveryDead {
