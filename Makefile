@@ -74,7 +74,12 @@ conformance: ## Run the checklist of the bridge contract, also against CURSOR_SD
 	@$(GO) test -count=1 -v ./bridge/conformance
 
 .PHONY: bench
-bench: ## Run the benchmarks
+bench: ## Measure the built service under load, then run the Go benchmarks (BENCH="-quick" for a look)
+	@$(GO) run ./internal/bench $(BENCH)
+	@$(MAKE) --no-print-directory microbench
+
+.PHONY: microbench
+microbench: ## Run the Go benchmarks of the packages
 	@$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: soak

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/liaison-bot/liaison/internal/bench/load"
+	"github.com/liaison-bot/liaison/internal/bench/process"
+)
+
+// recovery starts a service that finds deliveries waiting, and sends more.
+func recovery(ctx context.Context, b *bench, progress func(string, ...any)) ([]Row, error) {
+	quiet, err := recoverWith(ctx, b, 0, progress)
+	if err != nil {
+		return nil, err
+	}
+	busy, err := recoverWith(ctx, b, pick(b, 10_000, 1_000), progress)
+	if err != nil {
+		return nil, err
+	}
+	return []Row{quiet, busy}, nil
+}
+
+func recoverWith(ctx context.Context, b *bench, n int, progress func(string, ...any)) (Row, error) {
+	row := Row{Case: fmt.Sprintf("%d deliveries waiting", n)}
+	dir, err := b.dir()
+	if err != nil {
+		return row, err
+	}
+	if err := pending(ctx, b, dir, n); err != nil {
+		return row, err
+	}
+	first, s, err := firstAccepted(ctx, b, dir)
+	if err != nil {
+		return row, err
+	}
+	defer s.Kill()
+	row.milliseconds("first accepted", first)
+
+	// The load lasts until what waited is decided, but long enough to be measured.
+	loaded, stop := context.WithCancel(ctx)
+	defer stop()
+	decided := make(chan decision, 1)
+	go func() {
+		d := untilDecided(loaded, s, n)
+		select {
+		case <-loaded.Done():
+		case <-time.After(time.Until(s.Started.Add(pick(b, 5*time.Second, time.Second)))):
+		}
+		stop()
+		decided <- d
+	}()
+	plan := b.plan(s, load.PullRequest(), 16)
+	plan.Duration = startUp
+	result, err := load.Run(loaded, plan)
+	stop()
+	d := <-decided
+	if err := errors.Join(err, ctx.Err(), d.err); err != nil {
+		return row, err
+	}
+	progress("%s: %s/s accepted for %s", row.Case, figure(result.PerSecond()), result.Took.Round(time.Millisecond))
+	row.milliseconds("all decided", d.at)
+	latencies(&row, result)
+	return row, nil
+}
+
+// decision says how long after the start of a service all that waited was decided.
+type decision struct {
+	at  time.Duration
+	err error
+}
+
+// untilDecided asks the service until none of its first n deliveries waits.
+func untilDecided(ctx context.Context, s *process.Service, n int) decision {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		waiting, err := waits(ctx, s, n)
+		if err != nil {
+			return decision{err: err}
+		}
+		if !waiting {
+			return decision{at: time.Since(s.Started)}
+		}
+		select {
+		case <-ctx.Done():
+			return decision{err: ctx.Err()}
+		case <-tick.C:
+		}
+	}
+}
+
+// waits reports whether one of the first n deliveries is undecided.
+func waits(ctx context.Context, s *process.Service, n int) (bool, error) {
+	url := fmt.Sprintf("http://%s/v1/deliveries?status=pending&limit=1&before=%d", s.Addr, n+1)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var page struct {
+		Deliveries []json.RawMessage `json:"deliveries"`
+	}
+	if response.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("%s: %s", url, response.Status)
+	}
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
+		return false, fmt.Errorf("%s: %w", url, err)
+	}
+	return len(page.Deliveries) > 0, nil
+}
