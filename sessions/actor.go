@@ -104,14 +104,20 @@ func (a *actor) adopt(sess state.Session, turns []state.Turn) {
 	}
 }
 
-// next returns the first turn that may start, or nil.
+// next returns the turn that may start next, or nil: the first of those that
+// were asked to run before the others, else the first.
 func (a *actor) next() *queuedTurn {
+	var first *queuedTurn
 	for _, q := range a.queued {
-		if !q.parked {
+		switch {
+		case q.parked:
+		case q.row.Preempts:
 			return q
+		case first == nil:
+			first = q
 		}
 	}
-	return nil
+	return first
 }
 
 // schedule makes the session stand in line when it has a turn to start, and
@@ -129,9 +135,16 @@ func (a *actor) schedule() {
 
 // view is a turn as the channel sees it.
 func (a *actor) view(t state.Turn) Turn {
-	return Turn{
+	v := Turn{
 		ID: t.ID, SessionID: a.id, Key: a.sess.Key, Attempt: max(t.Attempts, 1),
 		Message: t.Message, Request: t.Request, Revision: t.Revision,
-		Surface: maps.Clone(a.sess.Surface),
+		Principal: t.Principal, Gathered: slices.Clone(t.Gathered),
+		SessionChannel: a.sess.Channel, DryRun: a.sess.DryRun, Surface: a.surface(),
 	}
+	if a.sess.Channel == ChannelHTTP {
+		v.Key = ""
+	}
+	return v
 }
+
+func (a *actor) surface() map[string]string { return maps.Clone(a.sess.Surface) }

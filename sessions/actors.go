@@ -70,6 +70,18 @@ func (as *actors) post(sessionID string, work func(*actor)) {
 	as.postLocked(sessionID, work)
 }
 
+// offer is post for work that somebody waits for. It reports false, and leaves the
+// work, when the engine is stopping.
+func (as *actors) offer(sessionID string, work func(*actor)) bool {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if as.stopping {
+		return false
+	}
+	as.postLocked(sessionID, work)
+	return true
+}
+
 func (as *actors) postLocked(sessionID string, work func(*actor)) *actor {
 	a, ok := as.live[sessionID]
 	if !ok {

@@ -12,10 +12,24 @@ import (
 // admit decides about one delivery, in one commit that also settles it, and
 // calls settled once nothing more will happen to it in this process.
 func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
+	if d.Replays > 0 {
+		// A person wants it decided anew, whatever was decided about its meaning.
+		in.Fact, in.Force = "", true
+	}
+	if in.Action == ActionStop {
+		a.heedStop(d, in, settled)
+		return
+	}
 	defer settled()
+	a.settleBy(d, func(dr *draft) error { return a.consider(dr, d, in) })
+}
+
+// settleBy commits what build decides about a delivery, and makes a decision of
+// its own where that is impossible.
+func (a *actor) settleBy(d state.StoredDelivery, build func(*draft) error) {
 	var decided []state.DeliveryUpdate
 	err := a.decide(func(dr *draft) error {
-		err := a.consider(dr, d, in)
+		err := build(dr)
 		decided = dr.change.Deliveries
 		return err
 	})
@@ -35,18 +49,30 @@ func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
 	}
 }
 
-// consider drafts what becomes of an intent.
-func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
+// claim drafts that the delivery's meaning is dealt with.
+func (a *actor) claim(d *draft, del state.StoredDelivery, in Intent) {
 	if in.Fact != "" {
 		d.change.Facts = []state.Fact{{Key: in.Fact, By: ref(del)}}
+	}
+}
+
+// consider drafts what becomes of an intent.
+func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
+	a.claim(d, del, in)
+	by := asked{
+		channel: del.Source, principal: in.Principal, text: in.Message, request: in.Request,
+		revision: in.Revision, deliveryID: ref(del), reason: in.Reason, preempts: in.Admission == AdmitPreempt,
 	}
 	if a.sess.Version == 0 {
 		if in.Action == ActionArchive {
 			d.settle(del, state.DeliveryIgnored, "no session to archive: "+in.Reason, "")
 			return nil
 		}
-		a.create(d, del, in)
-		a.enqueue(d, del, in)
+		d.create(state.Session{
+			Channel: del.Source, Key: in.Key, Title: in.Title, Mode: in.Mode,
+			Principal: in.Principal, Revision: in.Revision,
+		}, in.Aliases...)
+		a.admitted(d, del, by)
 		return nil
 	}
 	reason, err := a.unwanted(in)
@@ -59,7 +85,7 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 			// word from before this one must not count as news.
 			a.refresh(d, in)
 		}
-		d.settle(del, state.DeliveryIgnored, reason, "")
+		d.settle(del, state.DeliveryIgnored, reason+": "+in.Reason, "")
 		return nil
 	}
 	if err := a.linkAliases(d, in); err != nil {
@@ -70,32 +96,40 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 		a.archive(d, del, in)
 		return nil
 	}
-	if in.Admission == AdmitPreempt {
-		a.preempt(d, in)
-	}
-	a.enqueue(d, del, in)
+	a.preempt(d, by)
+	a.admitted(d, del, by)
 	return nil
 }
 
-// create drafts the session that the intent is the first to speak of.
-func (a *actor) create(d *draft, del state.StoredDelivery, in Intent) {
-	mode := in.Mode
-	if mode == "" {
-		mode = state.ModeChat
+// admitted drafts the turn of a delivery that is wanted.
+func (a *actor) admitted(d *draft, del state.StoredDelivery, by asked) {
+	at := a.enqueue(d, by)
+	d.settle(del, state.DeliveryDone, at.String()+": "+by.reason, at.turnID)
+}
+
+// create drafts a session with its names, begun from what is known of it.
+func (d *draft) create(s state.Session, aliases ...string) {
+	a := d.a
+	s.ID, s.Status, s.Title = a.id, state.SessionActive, a.e.redact(s.Title)
+	if s.Mode == "" {
+		s.Mode = state.ModeChat
 	}
-	now := a.e.now()
-	d.sess = &state.Session{
-		ID: a.id, Channel: del.Source, Key: in.Key, Title: a.e.redact(in.Title), Mode: mode,
-		Principal: in.Principal, Status: state.SessionActive, Revision: in.Revision,
-		CreatedAt: now, UpdatedAt: now,
-	}
-	d.change.Keys = append(d.change.Keys, state.KeyLink{Key: in.Key, SessionID: a.id})
-	for _, alias := range in.Aliases {
+	s.CreatedAt = a.e.now()
+	s.UpdatedAt = s.CreatedAt
+	d.sess = &s
+	d.change.Keys = append(d.change.Keys, state.KeyLink{Key: s.Key, SessionID: a.id})
+	for _, alias := range aliases {
 		d.change.Keys = append(d.change.Keys, state.KeyLink{Key: alias, SessionID: a.id, Alias: true})
 	}
-	d.event(EventSessionStarted, "", sessionStarted{
-		Channel: del.Source, Key: in.Key, Title: d.sess.Title, Mode: mode, Principal: in.Principal,
-	})
+	d.event(EventSessionStarted, "", startedData(s, false))
+}
+
+// reopen drafts that an archived session goes on.
+func (d *draft) reopen() {
+	if row := d.session(); row.Status == state.SessionArchived {
+		row.Status = state.SessionActive
+		d.event(EventSessionStarted, "", startedData(*row, true))
+	}
 }
 
 // unwanted says why an intent changes nothing, or "" when it does.
@@ -134,12 +168,8 @@ func (a *actor) refresh(d *draft, in Intent) {
 	if in.Title != "" {
 		row.Title = a.e.redact(in.Title)
 	}
-	if in.Action == ActionRun && row.Status == state.SessionArchived {
-		row.Status = state.SessionActive
-		d.event(EventSessionStarted, "", sessionStarted{
-			Channel: row.Channel, Key: row.Key, Title: row.Title, Mode: row.Mode,
-			Principal: row.Principal, Reopened: true,
-		})
+	if in.Action == ActionRun {
+		d.reopen()
 	}
 }
 
@@ -157,46 +187,6 @@ func (a *actor) linkAliases(d *draft, in Intent) error {
 		}
 	}
 	return nil
-}
-
-// enqueue drafts the turn that the intent asks for.
-func (a *actor) enqueue(d *draft, del state.StoredDelivery, in Intent) {
-	t := d.turn(state.Turn{
-		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
-		Message: a.e.redact(in.Message), Request: in.Request, Revision: in.Revision,
-		DeliveryID: ref(del), QueuedAt: a.e.now(),
-	})
-	d.event(EventMessageReceived, t.ID, messageReceived{
-		Text: t.Message, Principal: in.Principal, DeliveryID: t.DeliveryID, Reason: a.e.redact(in.Reason),
-	})
-	d.event(EventTurnQueued, t.ID, turnQueued{Position: a.position(d)})
-	d.settle(del, state.DeliveryDone, fmt.Sprintf("queued as turn %s: %s", t.ID, in.Reason), t.ID)
-}
-
-// position is how many turns come before one that is queued by this draft.
-func (a *actor) position(d *draft) int {
-	n := a.e.turns.ahead(a.id)
-	for _, q := range a.queued {
-		if !d.ends(q.row.ID) {
-			n++
-		}
-	}
-	if a.running != nil {
-		n = max(n, 1)
-	}
-	return n
-}
-
-// preempt drafts the end of all that is under way, in favour of the intent.
-func (a *actor) preempt(d *draft, in Intent) {
-	for _, t := range a.open() {
-		superseded := in.Revision.ID != "" && in.Revision.ID != t.Revision.ID
-		reason := "a newer message took its place"
-		if superseded {
-			reason = "superseded by " + short(in.Revision.ID)
-		}
-		d.interrupt(t, reason, superseded)
-	}
 }
 
 // archive drafts the end of the session, until its key is heard of again.
@@ -243,6 +233,9 @@ func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
 	row := d.turn(t)
 	row.Status, row.EndedAt, row.Sending = state.TurnInterrupted, a.e.now(), nil
 	row.Reason = clip(a.e.redact(reason), maxReasonText)
+	if run := a.running; run != nil && run.row.ID == t.ID && t.Status == state.TurnRunning {
+		run.before.plus(run.meter.sofar()).on(row)
+	}
 	if t.Status == state.TurnQueued && t.Attempts > 0 {
 		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))
 	}
@@ -254,6 +247,7 @@ func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
 	}
 	d.event(EventTurnFailed, t.ID, turnFailed{
 		Error: interruptedText, Reason: row.Reason, Interrupted: true, Superseded: superseded,
+		RunID: row.RunID, Usage: row.Usage, ToolCalls: row.ToolCalls, CostUSD: row.CostUSD,
 	})
 }
 

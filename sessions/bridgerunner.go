@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
@@ -66,6 +67,8 @@ type attempt struct {
 	sent *state.Sending
 	// mayLive is set while the bridge that may have got the run is alive.
 	mayLive bool
+	// left is set when the run was left to go on without us.
+	left atomic.Bool
 }
 
 // Run implements [Runner]. A bridge that dies under a run is started once more.
@@ -93,6 +96,9 @@ func (r *bridgeRunner) once(ctx context.Context, t *attempt, observe func(bridge
 	}
 	// The session sleeps until its next turn, so the bridge need not hold it.
 	defer func() {
+		if t.left.Load() {
+			return
+		}
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := a.Close(closing); err != nil {
@@ -153,6 +159,11 @@ func (r *bridgeRunner) follow(ctx context.Context, t *attempt, running run, obse
 	cancelled := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() {
 		defer close(cancelled)
+		if r.goesOn(ctx) {
+			t.left.Store(true)
+			cut(errRunLeftBehind)
+			return
+		}
 		r.cancel(stream, running, t)
 		time.AfterFunc(cancelWait, func() { cut(errRunLeftBehind) })
 	})
@@ -174,8 +185,16 @@ func (r *bridgeRunner) follow(ctx context.Context, t *attempt, running run, obse
 	return result, err
 }
 
-// errRunLeftBehind ends the wait for a run that does not react to its cancellation.
-var errRunLeftBehind = errors.New("the cancelled run did not end in time")
+// errRunLeftBehind ends the wait for a run that does not react to its
+// cancellation, or that the next process will go on with.
+var errRunLeftBehind = errors.New("the run was left behind")
+
+// goesOn reports whether a run shall outlive this process: the service stops and
+// the bridge does not, so that the next process finds the run and goes on with it.
+func (r *bridgeRunner) goesOn(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return r.agents.Attached() && (errors.Is(cause, errHandOver) || errors.Is(cause, errStopped))
+}
 
 // cancel asks the bridge to end the run.
 func (r *bridgeRunner) cancel(ctx context.Context, running run, t *attempt) {

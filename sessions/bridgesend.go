@@ -38,6 +38,9 @@ func (r *bridgeRunner) start(ctx context.Context, a agent, fresh bool, t *attemp
 			return found, err
 		}
 	}
+	if t.Acted != nil && t.Acted() {
+		return begun{}, errActed
+	}
 	if err := r.intend(ctx, t); err != nil {
 		return begun{}, err
 	}

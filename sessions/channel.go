@@ -58,6 +58,9 @@ const (
 	// ActionArchive interrupts the session's turn, drops what is queued and
 	// archives it. A session that does not exist is left so.
 	ActionArchive
+	// ActionStop interrupts the running turn and drops what is queued, if the
+	// principal may; see [StopAuthorizer]. A session that does not exist is left so.
+	ActionStop
 )
 
 // Admission says what a new message does to a turn that is under way.
@@ -65,9 +68,11 @@ type Admission int
 
 // The admissions.
 const (
-	// AdmitPreempt interrupts the running turn, drops queued ones, and runs next.
+	// AdmitPreempt interrupts the running turn and runs next. A message with a new
+	// revision drops the turns about older ones; what else is queued stays.
 	AdmitPreempt Admission = iota + 1
-	// AdmitCoalesce waits for the running turn.
+	// AdmitCoalesce leaves the running turn alone. What comes meanwhile is
+	// gathered into one turn.
 	AdmitCoalesce
 )
 
@@ -102,14 +107,33 @@ type Intent struct {
 type Turn struct {
 	ID        string
 	SessionID string
-	Key       string
+	// Key is empty where it is a credential, as with [ChannelHTTP].
+	Key string
 	// Attempt counts from 1; above one the turn was started before.
 	Attempt  int
 	Message  string
 	Request  json.RawMessage
 	Revision state.Revision
+	// Principal is who asked, with Message.
+	Principal string
+	// Gathered are messages that came after it, to be answered with it, in order.
+	Gathered []state.Gathered
+	// SessionChannel is the surface that the session is on. It is another one than
+	// the turn's where somebody talks into it directly.
+	SessionChannel string
+	// DryRun is set when nothing shall be written to the world by a tool.
+	DryRun bool
 	// Surface is what the channel asked to remember of the session.
 	Surface map[string]string
+}
+
+// Messages returns everything that was asked, in order.
+func (t Turn) Messages() []string {
+	all := []string{t.Message}
+	for _, g := range t.Gathered {
+		all = append(all, g.Message)
+	}
+	return all
 }
 
 // Brief is what the agent is told.

@@ -20,7 +20,7 @@ type ending struct {
 
 // conclude drafts what becomes of a turn whose goroutine has ended.
 func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
-	if out.prepared {
+	if out.prepared && a.channelOf(t) == a.sess.Channel {
 		d.unpause()
 	}
 	var superseded *SupersededError
@@ -33,14 +33,17 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 		// come to do so, or left it running.
 		t.Sending = nil
 	}
-	t.Usage = usageOf(cmp.Or(out.result.Usage, out.used))
+	a.running.before.plus(out.spent).on(&t)
+	var limit *limitError
 	switch {
 	case finished:
 		a.complete(d, t, out)
 	case errors.Is(out.cause, errHandOver), errors.Is(out.cause, errStopped):
-		d.requeue(t, "the service stopped while it ran", time.Time{}, "")
+		a.handOver(d, t)
 	case errors.Is(out.cause, errTurnTimeout):
 		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.e.timeout), "")
+	case errors.As(out.cause, &limit):
+		a.fail(d, t, limit.Error(), "")
 	case errors.As(out.err, &superseded):
 		a.follow(d, t, superseded)
 	case errors.As(out.err, &unneeded):
@@ -48,6 +51,8 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 		a.rest(d, EventSessionCompleted, unneeded.Reason)
 	case errors.As(out.err, &retry):
 		return a.postpone(d, t, retry)
+	case errors.Is(out.err, errActed):
+		a.fail(d, t, notRepeated(t, "the turn was cut short, and "+errActed.Error()), "")
 	case out.err != nil:
 		a.logPanic(out.err)
 		a.fail(d, t, out.err.Error(), errorCode(out.err))
@@ -58,6 +63,17 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 		a.fail(d, t, runFailure(out.result), out.result.ErrorCode)
 	}
 	return ending{}
+}
+
+// handOver drafts what becomes of a turn that runs while the service stops: the
+// next process goes on with it, unless it acted and its run is over.
+func (a *actor) handOver(d *draft, t state.Turn) {
+	const why = "the service stopped while it ran"
+	if t.Acted != "" && t.Sending == nil {
+		a.fail(d, t, notRepeated(t, why), "")
+		return
+	}
+	d.requeue(t, why, time.Time{}, "")
 }
 
 // runFailure says why a run that did not finish ended.
@@ -98,9 +114,10 @@ func (a *actor) complete(d *draft, t state.Turn, out outcome) {
 		return
 	}
 	row := d.turn(t)
-	row.Status, row.EndedAt = state.TurnCompleted, a.e.now()
+	row.Status, row.EndedAt, row.Model = state.TurnCompleted, a.e.now(), model
 	d.event(EventTurnCompleted, t.ID, turnCompleted{
-		Result: clip(a.e.redact(out.result.Text), maxMessageText), Usage: t.Usage,
+		Result: clip(a.e.redact(out.result.Text), maxMessageText),
+		Usage:  t.Usage, ToolCalls: t.ToolCalls, CostUSD: t.CostUSD,
 		Model: model, RunID: t.RunID, DurationMS: out.took.Milliseconds(),
 	})
 	a.rest(d, EventSessionCompleted, "")
@@ -116,6 +133,7 @@ func (a *actor) fail(d *draft, t state.Turn, reason, code string) {
 	}
 	d.event(EventTurnFailed, t.ID, turnFailed{
 		Error: row.Reason, Code: clip(a.e.redact(code), maxCodeText), RunID: t.RunID,
+		Usage: row.Usage, ToolCalls: row.ToolCalls, CostUSD: row.CostUSD,
 	})
 	a.rest(d, EventSessionFailed, row.Reason)
 }
@@ -162,11 +180,12 @@ func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
 	}
 	next := d.turn(state.Turn{
 		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
-		Message: t.Message, Request: request, Revision: s.Revision,
+		Channel: t.Channel, Principal: t.Principal, Preempts: t.Preempts,
+		Message: t.Message, Gathered: t.Gathered, Request: request, Revision: s.Revision,
 		DeliveryID: t.DeliveryID, QueuedAt: a.e.now(),
 	})
 	d.event(EventTurnQueued, next.ID, turnQueued{
-		Position: a.position(d), Reason: "takes the place of turn " + t.ID,
+		Position: a.position(d, *next), Reason: "takes the place of turn " + t.ID,
 	})
 }
 
@@ -189,6 +208,10 @@ func (a *actor) dealtWith(r state.Revision) bool {
 
 // postpone drafts another try later, or the end when there were enough.
 func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
+	if t.Acted != "" && t.Sending == nil {
+		a.fail(d, t, notRepeated(t, retry.Err.Error()), errorCode(retry))
+		return ending{}
+	}
 	wait := max(retry.After, backoff(turnRetryBase, turnRetryMax, t.Retries+1, a.e.rand))
 	switch {
 	case retry.Paused:
@@ -231,6 +254,9 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 func (d *draft) requeue(t state.Turn, reason string, notBefore time.Time, waitsFor string) *state.Turn {
 	row := d.turn(t)
 	row.Status = state.TurnQueued
+	if run := d.a.running; run != nil && row.Sending != nil {
+		run.before.on(row) // its run may be found again, and then tells all that it used
+	}
 	row.Reason = clip(d.a.e.redact(reason), maxReasonText)
 	queued := turnQueued{Position: d.a.e.turns.ahead(d.a.id), Reason: row.Reason, WaitsFor: waitsFor}
 	if !notBefore.IsZero() {

@@ -221,7 +221,7 @@ func (e *Engine) mapDelivery(del state.StoredDelivery) (in Intent, err error) {
 		if in.Reason == "" {
 			in.Reason = "means nothing here"
 		}
-	case ActionRun, ActionArchive:
+	case ActionRun, ActionArchive, ActionStop:
 		if err := storable(in); err != nil {
 			return in, fmt.Errorf("cannot be understood: %w", err)
 		}

@@ -18,6 +18,9 @@ type draft struct {
 	change state.Change
 	sess   *state.Session
 	turns  []*state.Turn
+	// atOnce is set when somebody waits who rather hears that nothing can be
+	// stored than waits for it.
+	atOnce bool
 }
 
 func (a *actor) draft() *draft { return &draft{a: a} }
@@ -56,27 +59,28 @@ func (d *draft) owe(t state.Turn, r Report) error {
 	}
 	for _, f := range effects {
 		d.change.Outbox = append(d.change.Outbox, state.OutboxItem{
-			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: d.a.sess.Channel,
+			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: d.a.channelOf(t),
 			Kind: f.Kind, Payload: f.Payload, CreatedAt: d.a.e.now(),
 		})
 	}
 	return nil
 }
 
-// effects asks the session's channel, which may be broken.
+// effects asks the turn's channel, which may be broken.
 func (a *actor) effects(t state.Turn, r Report) (effects []Effect, err error) {
-	c, ok := a.e.channels[a.sess.Channel]
+	channel := a.channelOf(t)
+	c, ok := a.e.channels[channel]
 	if !ok {
-		return nil, fmt.Errorf("channel %q is not configured", a.sess.Channel)
+		return nil, fmt.Errorf("channel %q is not configured", channel)
 	}
 	r.Text, r.Reason = a.e.redact(r.Text), clip(a.e.redact(r.Reason), maxReasonText)
-	err = guard("Effects of channel "+a.sess.Channel, a.e.redact, func() (err error) {
+	err = guard("Effects of channel "+channel, a.e.redact, func() (err error) {
 		effects, err = c.Effects(a.view(t), r)
 		return err
 	})
 	for _, f := range effects {
 		if err == nil && (f.Name == "" || len(f.Payload) > 0 && !json.Valid(f.Payload)) {
-			err = fmt.Errorf("channel %s made an effect that cannot be stored: %q", a.sess.Channel, f.Name)
+			err = fmt.Errorf("channel %s made an effect that cannot be stored: %q", channel, f.Name)
 		}
 	}
 	return effects, err
@@ -92,7 +96,11 @@ func (d *draft) commit() error {
 	for _, t := range d.turns {
 		d.change.Turns = append(d.change.Turns, *t)
 	}
-	id, err := a.e.commit(a.e.actors.ctx, d.change)
+	commit := a.e.commit
+	if d.atOnce {
+		commit = a.e.store.Commit
+	}
+	id, err := commit(a.e.actors.ctx, d.change)
 	if err != nil {
 		// What was stored is uncertain, for example after a conflict.
 		a.stale = true
@@ -192,12 +200,19 @@ func (a *actor) record(commit uint64, decided []state.LifecycleEvent, sync bool)
 
 // decide takes a decision, anew if a row changed meanwhile. build works on the
 // actor's current picture and says nothing else.
-func (a *actor) decide(build func(*draft) error) error {
+func (a *actor) decide(build func(*draft) error) error { return a.decideWith(build, false) }
+
+// decideAtOnce is decide for somebody who waits: a store that cannot take
+// anything now is not waited for.
+func (a *actor) decideAtOnce(build func(*draft) error) error { return a.decideWith(build, true) }
+
+func (a *actor) decideWith(build func(*draft) error, atOnce bool) error {
 	for range maxConflicts {
 		if err := a.ready(); err != nil {
 			return err
 		}
 		d := a.draft()
+		d.atOnce = atOnce
 		if err := build(d); err != nil {
 			return err
 		}

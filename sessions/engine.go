@@ -2,8 +2,10 @@ package sessions
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -31,6 +33,11 @@ type Options struct {
 	TurnTimeout time.Duration
 	// Model names the model of the next run; an empty name leaves it to the bridge.
 	Model func() string
+	// Limits end a turn that uses more; see [TurnLimits].
+	Limits TurnLimits
+	// Prices are those of models, by the name that the bridge knows. A turn of
+	// another model has no cost, and no limit of money.
+	Prices map[string]Price
 	// Redact masks secrets in everything that is recorded, sent to the agent or
 	// handed to a channel. Nil masks nothing.
 	Redact func(string) string
@@ -38,12 +45,15 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics is told what happens. Nil counts nothing.
 	Metrics Metrics
-	// Now, NewID and Rand are the clock, the ids and the jitter, called from many
-	// goroutines. NewID returns an id without prefix, and later ones sort after
-	// earlier ones; Rand returns a number in [0, 1).
+	// Now, NewID, Rand and Random are the clock, the ids, the jitter and the
+	// source of continuation tokens, used by many goroutines. NewID returns an id
+	// without prefix, and later ones sort after earlier ones; Rand returns a
+	// number in [0, 1); Random must not be foreseeable.
 	Now   func() time.Time
 	NewID func() string
 	Rand  func() float64
+
+	Random io.Reader
 }
 
 // Engine runs sessions: it decides about deliveries, runs turns, and sees to it
@@ -55,6 +65,8 @@ type Engine struct {
 	runner   Runner
 	dir      string
 	timeout  time.Duration
+	limits   TurnLimits
+	prices   map[string]Price
 	model    func() string
 	redact   func(string) string
 	logger   *slog.Logger
@@ -62,6 +74,7 @@ type Engine struct {
 	now      func() time.Time
 	newID    func() string
 	rand     func() float64
+	random   io.Reader
 
 	feed   *feed
 	actors *actors
@@ -72,7 +85,9 @@ type Engine struct {
 	broken      chan error // why a loop cannot go on
 	dispatching atomic.Int64
 	running     atomic.Bool
-	ran         atomic.Bool
+	// taking is set while messages and stops are taken directly.
+	taking atomic.Bool
+	ran    atomic.Bool
 }
 
 // New returns an engine that has not started yet.
@@ -97,7 +112,8 @@ func New(o Options) (*Engine, error) {
 		store: o.Store, log: o.Log, runner: o.Runner, dir: dir,
 		channels: make(map[string]Channel, len(o.Channels)),
 		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
-		now: o.Now, newID: o.NewID, rand: o.Rand,
+		now: o.Now, newID: o.NewID, rand: o.Rand, random: o.Random,
+		limits: o.Limits.withDefaults(), prices: o.Prices,
 		timerSet: make(chan struct{}, 1),
 		broken:   make(chan error, 1),
 	}
@@ -144,6 +160,9 @@ func (e *Engine) setDefaults() {
 	if e.rand == nil {
 		e.rand = rand.Float64
 	}
+	if e.random == nil {
+		e.random = cryptorand.Reader
+	}
 }
 
 // ErrStoreFailed is returned by Run when the store can no longer be trusted.
@@ -181,6 +200,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	loops.Go(func() { e.runTimers(intake, work) })
 	loops.Go(func() { e.outbox.run(intake, work) })
 	e.turns.open()
+	e.taking.Store(true)
+	defer e.taking.Store(false)
 
 	var result error
 	select {

@@ -59,13 +59,16 @@ const interruptedText = "turn interrupted"
 // The data of each event. Texts are redacted and bounded.
 type (
 	sessionStarted struct {
-		Channel   string     `json:"channel"`
-		Key       string     `json:"continuationKey"`
+		Channel string `json:"channel"`
+		// Key is left out where it is a credential.
+		Key       string     `json:"continuationKey,omitempty"`
 		Title     string     `json:"title,omitempty"`
 		Mode      state.Mode `json:"mode"`
 		Principal string     `json:"principal,omitempty"`
 		// Reopened is set when an archived session is heard of again.
 		Reopened bool `json:"reopened,omitempty"`
+		// DryRun is set when tools that write are only acknowledged.
+		DryRun bool `json:"dryRun,omitempty"`
 	}
 	sessionEnded struct {
 		Reason   string `json:"reason,omitempty"`
@@ -74,8 +77,12 @@ type (
 	messageReceived struct {
 		Text       string `json:"text"`
 		Principal  string `json:"principal,omitempty"`
+		Channel    string `json:"channel"`
 		DeliveryID string `json:"deliveryId,omitempty"`
-		Reason     string `json:"reason,omitempty"`
+		// Reason is why a delivery asks for something.
+		Reason string `json:"reason,omitempty"`
+		// Gathered is set when it is answered with a turn that was queued before.
+		Gathered bool `json:"gathered,omitempty"`
 	}
 	turnQueued struct {
 		// Position is how many turns come first; 0 starts at once.
@@ -89,7 +96,12 @@ type (
 	turnStarted struct {
 		Attempt int `json:"attempt"`
 	}
+	agentBound struct {
+		AgentID string `json:"agentId"`
+		URL     string `json:"url"`
+	}
 	stepStarted struct {
+		// Step is "evidence" or "model".
 		Step string `json:"step"`
 	}
 	stepCompleted struct {
@@ -99,20 +111,27 @@ type (
 		DurationMS int64  `json:"durationMs"`
 	}
 	turnCompleted struct {
-		Result     string      `json:"result"`
-		Usage      state.Usage `json:"usage"`
-		Model      string      `json:"model,omitempty"`
-		RunID      string      `json:"runId,omitempty"`
-		DurationMS int64       `json:"durationMs"`
+		Result string      `json:"result"`
+		Usage  state.Usage `json:"usage"`
+		// ToolCalls, Usage and CostUSD are those of all attempts.
+		ToolCalls int `json:"toolCalls"`
+		// CostUSD is an estimate; it is left out where no price is known.
+		CostUSD    float64 `json:"costUsd,omitempty"`
+		Model      string  `json:"model,omitempty"`
+		RunID      string  `json:"runId,omitempty"`
+		DurationMS int64   `json:"durationMs"`
 	}
 	turnFailed struct {
 		Error string `json:"error"`
 		// Code is the bridge's own, where it gave one.
-		Code        string `json:"code,omitempty"`
-		RunID       string `json:"runId,omitempty"`
-		Reason      string `json:"reason,omitempty"`
-		Interrupted bool   `json:"interrupted,omitempty"`
-		Superseded  bool   `json:"superseded,omitempty"`
+		Code        string      `json:"code,omitempty"`
+		RunID       string      `json:"runId,omitempty"`
+		Reason      string      `json:"reason,omitempty"`
+		Interrupted bool        `json:"interrupted,omitempty"`
+		Superseded  bool        `json:"superseded,omitempty"`
+		Usage       state.Usage `json:"usage"`
+		ToolCalls   int         `json:"toolCalls"`
+		CostUSD     float64     `json:"costUsd,omitempty"`
 	}
 	textAppended struct {
 		Text string `json:"text"`
@@ -126,3 +145,14 @@ type (
 		Text   string `json:"text,omitempty"`
 	}
 )
+
+func startedData(s state.Session, reopened bool) sessionStarted {
+	d := sessionStarted{
+		Channel: s.Channel, Key: s.Key, Title: s.Title, Mode: s.Mode,
+		Principal: s.Principal, Reopened: reopened, DryRun: s.DryRun,
+	}
+	if s.Channel == ChannelHTTP {
+		d.Key = ""
+	}
+	return d
+}

@@ -55,7 +55,7 @@ func inHouseWith(t *testing.T, adjust func(*Options), f func(h *house)) {
 
 func (h *house) options() Options {
 	o := Options{
-		Store: h.store, Log: h.log, Channels: []Channel{h.world}, Runner: h.runner, Dir: h.dir,
+		Store: h.store, Log: h.log, Channels: []Channel{h.world, direct{}}, Runner: h.runner, Dir: h.dir,
 		Logger: slog.New(slog.NewTextHandler(h.logs, nil)),
 		Redact: func(s string) string { return strings.ReplaceAll(s, secret, "[redacted]") },
 		Rand:   func() float64 { return 0.5 },
@@ -115,7 +115,8 @@ func (h *house) crash() {
 
 // request is the body of a delivery on the test channel.
 type request struct {
-	Do       string     `json:"do,omitempty"` // run, archive, ignore, panic, error, odd
+	Do       string     `json:"do,omitempty"` // run, archive, stop, ignore, panic, error, odd
+	By       string     `json:"by,omitempty"` // the principal; "-" is nobody, empty is mona
 	Key      string     `json:"key,omitempty"`
 	Aliases  []string   `json:"aliases,omitempty"`
 	Rev      string     `json:"rev,omitempty"`
@@ -292,7 +293,16 @@ func (w *world) Map(d Delivery) (Intent, error) {
 	if r.Coalesce {
 		in.Admission = AdmitCoalesce
 	}
+	switch r.By {
+	case "":
+	case "-":
+		in.Principal = ""
+	default:
+		in.Principal = r.By
+	}
 	switch r.Do {
+	case "stop":
+		in.Action = ActionStop
 	case "archive":
 		in.Action = ActionArchive
 	case "ignore":
@@ -313,7 +323,7 @@ func (w *world) Prepare(ctx context.Context, t Turn, dir string) (Brief, error) 
 	if w.prepare != nil {
 		return w.prepare(ctx, t, dir)
 	}
-	return Brief{Prompt: t.Message}, nil
+	return Brief{Prompt: strings.Join(t.Messages(), "\n")}, nil
 }
 
 func (w *world) Effects(t Turn, r Report) ([]Effect, error) {

@@ -27,8 +27,8 @@ const (
 // Bounds of a turn.
 const (
 	// maxLost is how many times a turn may take the process with it before it is
-	// given up as the likely cause.
-	maxLost = 3
+	// given up as the likely cause: it runs again once.
+	maxLost = 2
 	// maxTurnRetries is how often a turn waits and starts anew when its channel
 	// asks for it; with the backoff below that is two to three hours.
 	maxTurnRetries = 12

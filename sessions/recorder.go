@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +27,10 @@ type recorder struct {
 	open []string
 	// known are all actions that were requested.
 	known map[string]bool
-	usage bridge.Usage
+	// bound is the agent elsewhere whose address is on record.
+	bound string
+	// step is when the model's step began that is under way.
+	step time.Time
 }
 
 // stream is one of the two kinds of streamed text.
@@ -46,6 +51,7 @@ func newRecorder(e *Engine, sessionID, turnID string) *recorder {
 func (r *recorder) observe(ev bridge.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.bind(ev.AgentID)
 	switch p := ev.Payload.(type) {
 	case bridge.Assistant:
 		r.complete(&r.reason, 0)
@@ -63,13 +69,51 @@ func (r *recorder) observe(ev bridge.Event) {
 		r.toolCall(p)
 	case bridge.Task:
 		r.task(p)
-	case bridge.Tokens:
-		r.usage = p.Usage
+	case bridge.Delta:
+		r.modelStep(p)
 	}
 }
 
-// stepEvidence names the step in which the host prepares what the agent will read.
-const stepEvidence = "evidence"
+// cloudAgents is the prefix of the ids of agents that run at the provider, and
+// cloudAddress where people see them.
+const (
+	cloudAgents  = "bc-"
+	cloudAddress = "https://cursor.com/agents?id="
+)
+
+// bind records once where an agent is that does not run here.
+func (r *recorder) bind(agentID string) {
+	if r.bound == agentID || !strings.HasPrefix(agentID, cloudAgents) {
+		return
+	}
+	r.bound = agentID
+	r.write(EventAgentBound, agentBound{AgentID: agentID, URL: cloudAddress + url.QueryEscape(agentID)})
+}
+
+// modelStep records the bounds of a step of the model, where the bridge reports
+// them. How long it took is measured here: some bridges do not say.
+func (r *recorder) modelStep(d bridge.Delta) {
+	switch d.Type {
+	case "step-started":
+		r.step = r.e.now()
+		r.write(EventStepStarted, stepStarted{Step: stepModel})
+	case "step-completed":
+		if r.step.IsZero() {
+			return
+		}
+		r.complete(&r.reason, 0)
+		r.complete(&r.answer, 0)
+		r.write(EventStepCompleted, stepCompleted{Step: stepModel, DurationMS: r.e.now().Sub(r.step).Milliseconds()})
+		r.step = time.Time{}
+	}
+}
+
+// The steps of a turn: stepEvidence is that of the host, which prepares what the
+// agent will read.
+const (
+	stepEvidence = "evidence"
+	stepModel    = "model"
+)
 
 // stepStarted records that a step of the host begins.
 func (r *recorder) stepStarted(step string) {
@@ -96,13 +140,6 @@ func (r *recorder) finish() {
 		r.result(actionResult{CallID: r.open[0], IsError: true, Error: "the run ended before the action did"})
 	}
 	r.stopTimer()
-}
-
-// used returns the tokens that the run reported while it went on.
-func (r *recorder) used() bridge.Usage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.usage
 }
 
 // close finishes, and drops whatever the run still brings.

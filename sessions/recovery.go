@@ -175,10 +175,10 @@ func (a *actor) resume(waiting map[string]bool, unsynced []uint64) {
 }
 
 // reclaim takes back turns that are running in the ledger while nobody here
-// runs them: their process died. Such a turn runs again, because nothing that
-// the agent can do has an effect outside its workspace, and what the host told
-// the world is owed once however often the turn starts. A turn that takes the
-// process with it again and again is given up.
+// runs them: their process died. Such a turn runs again once, because what the
+// host told the world is owed once however often the turn starts. One that acted
+// by a tool goes on only if its run can be found, and one that took the process
+// with it twice is given up.
 func (a *actor) reclaim() error {
 	d := a.draft()
 	for _, q := range a.queued {
@@ -187,11 +187,15 @@ func (a *actor) reclaim() error {
 		}
 		t := q.row
 		t.Lost++
-		if t.Lost < maxLost {
-			d.requeue(t, "the process was lost while it ran this turn", time.Time{}, "")
-			continue
+		const why = "the process was lost while it ran this turn"
+		switch {
+		case t.Lost >= maxLost:
+			a.fail(d, t, fmt.Sprintf("the process was lost %d times while it ran this turn", t.Lost), "")
+		case t.Acted != "" && t.Sending == nil:
+			a.fail(d, t, notRepeated(t, why), "")
+		default:
+			d.requeue(t, why, time.Time{}, "")
 		}
-		a.fail(d, t, fmt.Sprintf("the process was lost %d times while it ran this turn", t.Lost), "")
 	}
 	if len(d.turns) == 0 {
 		return nil

@@ -38,4 +38,7 @@ type RunRequest struct {
 	// Note stores an intention before a run is sent, and its name afterwards.
 	// When it fails, nothing may be sent. Nil stores nothing.
 	Note func(ctx context.Context, s state.Sending) error
+	// Acted reports whether the turn has done something to the world, in this
+	// attempt or before. Then no other run may be sent for it. Nil means no.
+	Acted func() bool
 }

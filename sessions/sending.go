@@ -3,13 +3,9 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/liaison-bot/liaison/state"
 )
-
-// errNotNoted says that a decision about a turn was not taken.
-var errNotNoted = errors.New("the turn is not running any more")
 
 // noteSending stores with a running turn that its run is about to be sent, or
 // how the run is called. It is called by the turn's own goroutine and waits for
@@ -17,7 +13,7 @@ var errNotNoted = errors.New("the turn is not running any more")
 func (e *Engine) noteSending(ctx context.Context, t state.Turn, s state.Sending) error {
 	noted := make(chan error, 1)
 	e.actors.post(t.SessionID, func(a *actor) {
-		err := errNotNoted // also when what follows panics
+		err := ErrTurnNotRunning // also when what follows panics
 		defer func() { noted <- err }()
 		err = a.noteSending(t.ID, s)
 	})
@@ -32,7 +28,7 @@ func (e *Engine) noteSending(ctx context.Context, t state.Turn, s state.Sending)
 func (a *actor) noteSending(turnID string, s state.Sending) error {
 	return a.decide(func(d *draft) error {
 		if a.running == nil || a.running.row.ID != turnID || a.running.row.Status != state.TurnRunning {
-			return errNotNoted
+			return ErrTurnNotRunning
 		}
 		s.Epoch = a.e.store.Epoch()
 		row := d.turn(a.running.row)

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -191,18 +192,27 @@ func TestAStopKeepsTheDoubt(t *testing.T) {
 	})
 }
 
-// A stop ends the run, and the next process sends another: the cancelled one is
-// no result.
-func TestAStoppedRunIsNotAdopted(t *testing.T) {
-	b := newLiveBridge(true, time.Minute)
-	inHouseWith(t, b.behind, func(h *house) {
-		h.send(push("a", "", 1))
-		h.wait(20 * time.Second)
-		h.restart()
-		h.wait(2 * time.Minute)
-		h.wantTurns("k", "a:completed")
-		wantRuns(t, b, "review a", bridge.RunCancelled, bridge.RunFinished)
-	})
+// A stop ends the run of a bridge that ends with its host, and the next process
+// sends another: the cancelled one is no result. A bridge that outlives the host
+// goes on with the run, and so does the next process.
+func TestWhatAStopMakesOfARun(t *testing.T) {
+	for _, outlives := range []bool{false, true} {
+		t.Run(fmt.Sprint("outlives=", outlives), func(t *testing.T) {
+			b := newLiveBridge(outlives, time.Minute)
+			inHouseWith(t, b.behind, func(h *house) {
+				h.send(push("a", "", 1))
+				h.wait(20 * time.Second)
+				h.restart()
+				h.wait(2 * time.Minute)
+				h.wantTurns("k", "a:completed")
+				if outlives {
+					wantRuns(t, b, "review a", bridge.RunFinished)
+				} else {
+					wantRuns(t, b, "review a", bridge.RunCancelled, bridge.RunFinished)
+				}
+			})
+		})
+	}
 }
 
 // A run whose end is known is not found again by the next attempt, and one whose
@@ -260,7 +270,7 @@ func TestAnEndedTurnSendsNothing(t *testing.T) {
 		h.send(push("b", "a", 2))
 		h.wait(time.Minute)
 		h.wantTurns("k", "a:interrupted", "b:completed")
-		if !errors.Is(late, errNotNoted) {
+		if !errors.Is(late, ErrTurnNotRunning) {
 			t.Errorf("the intention of an ended turn: %v", late)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/liaison-bot/liaison/bridge"
@@ -16,6 +17,11 @@ type runningTurn struct {
 	row      state.Turn
 	cancel   context.CancelCauseFunc
 	recorder *recorder
+	meter    *meter
+	// before is what earlier attempts have used.
+	before spent
+	// acted is set once the turn has done something to the world.
+	acted atomic.Bool
 }
 
 // Why a turn's context ended.
@@ -28,9 +34,9 @@ var (
 // outcome is how a turn's goroutine ended.
 type outcome struct {
 	result bridge.Result
-	// used is what the run reported before its result.
-	used bridge.Usage
-	err  error
+	// spent is what this attempt has used.
+	spent spent
+	err   error
 	// cause says why the context ended before the turn did, if so.
 	cause error
 	// prepared is set when the channel reached its surface.
@@ -95,15 +101,18 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 func (a *actor) launch(t state.Turn) {
 	ctx, cancel := context.WithCancelCause(a.e.actors.turns)
 	rec := newRecorder(a.e, a.id, t.ID)
-	a.running = &runningTurn{row: t, cancel: cancel, recorder: rec}
-	view, channel := a.view(t), a.sess.Channel
+	run := &runningTurn{row: t, cancel: cancel, recorder: rec, meter: newMeter(a.e, t, cancel), before: spentOn(t)}
+	run.acted.Store(t.Acted != "")
+	a.running = run
+	view, channel := a.view(t), a.channelOf(t)
 	request := RunRequest{
 		SessionID: a.id, TurnID: t.ID, AgentID: a.sess.AgentID, Force: true, Sent: t.Sending,
 		SentHere: t.Sending != nil && t.Sending.Epoch == a.e.store.Epoch(),
 		Note:     func(ctx context.Context, s state.Sending) error { return a.e.noteSending(ctx, t, s) },
+		Acted:    run.acted.Load,
 	}
 	go func() {
-		out := a.e.runTurn(ctx, channel, view, request, rec)
+		out := a.e.runTurn(ctx, channel, view, request, run)
 		cancel(nil)
 		a.e.actors.post(a.id, func(a *actor) { a.finish(out) })
 	}()
@@ -111,8 +120,8 @@ func (a *actor) launch(t state.Turn) {
 
 // runTurn prepares the evidence and runs the agent. It is the only part of a
 // turn that takes long.
-func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request RunRequest, rec *recorder) (out outcome) {
-	started := e.now()
+func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request RunRequest, run *runningTurn) (out outcome) {
+	started, rec := e.now(), run.recorder
 	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTurnTimeout)
 	defer cancel()
 	defer func() {
@@ -145,11 +154,15 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
 	request.Dir, request.Prompt, request.Model = dir, e.redact(brief.Prompt), e.model()
 	out.err = guard("Runner", e.redact, func() (err error) {
-		out.result, err = e.runner.Run(ctx, request, rec.observe)
+		out.result, err = e.runner.Run(ctx, request, func(ev bridge.Event) {
+			rec.observe(ev)
+			run.meter.observe(ev)
+		})
 		return err
 	})
 	rec.finish()
-	out.used = rec.used()
+	run.meter.end(out.result)
+	out.spent = run.meter.sofar()
 	return out
 }
 
@@ -165,7 +178,9 @@ func (a *actor) finish(out outcome) {
 	}()
 	var end ending
 	var err error
-	if !a.running.row.Status.Ended() {
+	if a.running.row.Status.Ended() {
+		a.correct(out)
+	} else {
 		err = a.decide(func(d *draft) error {
 			end = a.conclude(d, a.running.row, out)
 			return nil
@@ -182,6 +197,22 @@ func (a *actor) finish(out outcome) {
 		a.queued = slices.Insert(a.queued, 0, &queuedTurn{row: t, parked: end.parked})
 	}
 	a.schedule()
+}
+
+// correct writes down what a turn that was interrupted has used in the end, where
+// that is more than was known then.
+func (a *actor) correct(out outcome) {
+	total := a.running.before.plus(out.spent)
+	if total == spentOn(a.running.row) {
+		return
+	}
+	err := a.decide(func(d *draft) error {
+		total.on(d.turn(a.running.row))
+		return nil
+	})
+	if err != nil {
+		a.e.logger.Warn("what an interrupted turn has used is not stored", "session", a.id, "turn", a.running.row.ID, "error", err)
+	}
 }
 
 // lookAgain has the actor start from what is stored, after a while, because

@@ -83,6 +83,8 @@ type Turn struct {
 	Principal string `json:"principal,omitempty"`
 	// Message is what the person or the event asked, in plain text.
 	Message string `json:"message,omitempty"`
+	// Preempts is set when the turn was asked to run before those that wait.
+	Preempts bool `json:"preempts,omitempty"`
 	// Gathered are messages that came while the turn was queued and are answered
 	// together with Message, in the order in which they came.
 	Gathered []Gathered `json:"gathered,omitempty"`
