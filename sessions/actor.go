@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +13,17 @@ import (
 
 // actor is the one writer of a session. All of its methods run in its own
 // goroutine, one after another; none of them waits for an agent or a surface.
+// What it knows is in the store too, except for a running turn's goroutine.
 type actor struct {
 	e  *Engine
 	id string
 
-	// mail and intended are guarded by actors.mu.
+	// Guarded by actors.mu: what is to be done, the keys that shall name the
+	// session, whether the goroutine is alive, and the place among those that rest.
 	mail     []func(*actor)
 	intended []string
-	wake     chan struct{}
+	working  bool
+	rests    *list.Element
 
 	// stale asks for a reload before the next decision.
 	stale bool
@@ -30,27 +34,13 @@ type actor struct {
 	// running is the turn whose goroutine is alive, also when the turn itself
 	// was ended meanwhile; nothing else starts before it is gone.
 	running *runningTurn
-	// unsynced are commits whose events are in the log but perhaps not on disk.
-	unsynced []uint64
 }
 
 // queuedTurn is a turn that has not started, or shall start again.
-type queuedTurn struct {
-	row state.Turn
-	// parked turns wait for their timer.
-	parked bool
-}
+type queuedTurn struct{ row state.Turn }
 
-// nudge wakes the loop; a value that is waiting already is enough.
-func (a *actor) nudge() {
-	select {
-	case a.wake <- struct{}{}:
-	default:
-	}
-}
-
-// idle reports whether the store knows all that the actor knows, and nothing is to be done.
-func (a *actor) idle() bool { return a.running == nil && len(a.queued) == 0 }
+// parked reports whether the turn waits for its timer.
+func (q *queuedTurn) parked() bool { return !q.row.NotBefore.IsZero() }
 
 // ready brings the actor's picture up to date with the store, and takes back
 // turns that are running there but not here.
@@ -87,20 +77,17 @@ func (a *actor) load() error {
 	return nil
 }
 
-// adopt replaces the actor's picture. Turns that were parked stay so.
+// adopt replaces the actor's picture.
 func (a *actor) adopt(sess state.Session, turns []state.Turn) {
-	before := a.queued
 	a.sess, a.queued, a.stale = sess, nil, false
 	for _, t := range turns {
 		if a.running != nil && a.running.row.ID == t.ID {
 			a.running.row = t
 			continue
 		}
-		if t.Status.Ended() {
-			continue
+		if !t.Status.Ended() {
+			a.queued = append(a.queued, &queuedTurn{row: t})
 		}
-		i := slices.IndexFunc(before, func(q *queuedTurn) bool { return q.row.ID == t.ID })
-		a.queued = append(a.queued, &queuedTurn{row: t, parked: i >= 0 && before[i].parked})
 	}
 }
 
@@ -110,7 +97,7 @@ func (a *actor) next() *queuedTurn {
 	var first *queuedTurn
 	for _, q := range a.queued {
 		switch {
-		case q.parked:
+		case q.parked():
 		case q.row.Preempts:
 			return q
 		case first == nil:

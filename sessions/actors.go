@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,9 @@ import (
 	"github.com/liaison-bot/liaison/state"
 )
 
-// actors keeps one actor for each session that has something to do. An actor
-// goes when it has nothing left, and comes back from the store.
+// actors finds the actor of a session. One is in memory while it decides or its
+// turn runs; a few more are remembered. All others, also those whose turns wait
+// for a place or a time, are in the store alone and come back from there.
 type actors struct {
 	e *Engine
 	// ctx bounds every decision, turns every turn; both are set once, before the
@@ -22,13 +24,17 @@ type actors struct {
 
 	mu       sync.Mutex
 	live     map[string]*actor // by session id
+	resting  *list.List        // of those with nothing to do, beginning with the latest
 	intended map[string]string // continuation key → id of a session that is not stored yet
 	stopping bool
-	wg       sync.WaitGroup
+	// working counts the goroutines of actors and turns; gone, if somebody waits
+	// for it, is closed when there is none.
+	working int
+	gone    chan struct{}
 }
 
 func newActors(e *Engine) *actors {
-	return &actors{e: e, live: make(map[string]*actor), intended: make(map[string]string)}
+	return &actors{e: e, live: make(map[string]*actor), resting: list.New(), intended: make(map[string]string)}
 }
 
 // route hands work to the actor of the session that a key names, giving the key
@@ -37,7 +43,7 @@ func newActors(e *Engine) *actors {
 func (as *actors) route(ctx context.Context, key string, work func(*actor)) error {
 	_, err := read(ctx, as.e, func(ctx context.Context) (struct{}, error) {
 		// The lookup is under the lock, so that the session cannot be stored and
-		// its actor leave between the answer and the post.
+		// its intention forgotten between the answer and the post.
 		as.mu.Lock()
 		defer as.mu.Unlock()
 		id, known := as.intended[key]
@@ -62,8 +68,8 @@ func (as *actors) route(ctx context.Context, key string, work func(*actor)) erro
 	return err
 }
 
-// post hands work to a session's actor, starting it if need be. Work posted by
-// one goroutine is done in order. It never waits.
+// post hands work to a session's actor, which is fetched from the store if need
+// be. Work posted by one goroutine is done in order. It never waits.
 func (as *actors) post(sessionID string, work func(*actor)) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
@@ -85,47 +91,62 @@ func (as *actors) offer(sessionID string, work func(*actor)) bool {
 func (as *actors) postLocked(sessionID string, work func(*actor)) *actor {
 	a, ok := as.live[sessionID]
 	if !ok {
-		a = &actor{e: as.e, id: sessionID, wake: make(chan struct{}, 1), stale: true}
+		a = &actor{e: as.e, id: sessionID, stale: true}
 		as.live[sessionID] = a
-		as.wg.Go(func() { as.loop(a) })
+	}
+	if a.rests != nil {
+		as.resting.Remove(a.rests)
+		a.rests = nil
 	}
 	a.mail = append(a.mail, work)
-	a.nudge()
+	if !a.working {
+		a.working = true
+		as.working++
+		go as.loop(a)
+	}
 	return a
 }
 
-// loop does an actor's work until it has nothing left.
+// loop does an actor's work until it has none.
 func (as *actors) loop(a *actor) {
-	for {
-		work, gone := as.next(a)
-		if gone {
-			return
-		}
-		if work == nil {
-			<-a.wake
-			continue
-		}
+	defer as.done()
+	for work := as.next(a); work != nil; work = as.next(a) {
 		as.do(a, work)
 	}
 }
 
-// next takes the next piece of work, or lets the actor go if it is idle.
-func (as *actors) next(a *actor) (work func(*actor), gone bool) {
+// next takes the next piece of work. Without one it lets the actor rest.
+func (as *actors) next(a *actor) func(*actor) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if len(a.mail) > 0 {
-		work = a.mail[0]
+		work := a.mail[0]
 		a.mail = a.mail[1:]
-		return work, false
+		return work
 	}
-	if a.running == nil && (as.stopping || a.idle()) {
+	a.working, a.mail = false, nil
+	for _, key := range a.intended {
+		delete(as.intended, key)
+	}
+	a.intended = nil
+	if a.running == nil {
+		as.rest(a)
+	}
+	return nil
+}
+
+// rest remembers an actor that has nothing to do, in the place of the one that
+// rests longest. A picture that has to be read again is not worth keeping.
+func (as *actors) rest(a *actor) {
+	if a.stale {
 		delete(as.live, a.id)
-		for _, key := range a.intended {
-			delete(as.intended, key)
-		}
-		return nil, true
+		return
 	}
-	return nil, false
+	a.rests = as.resting.PushFront(a)
+	if as.resting.Len() > maxResting {
+		oldest := as.resting.Remove(as.resting.Back()).(*actor)
+		delete(as.live, oldest.id)
+	}
 }
 
 // do keeps a fault in one session's decision from ending the others.
@@ -140,30 +161,53 @@ func (as *actors) do(a *actor, work func(*actor)) {
 	work(a)
 }
 
+// run has a turn's goroutine waited for at the end, as actors are.
+func (as *actors) run(turn func()) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	as.working++
+	go func() {
+		defer as.done()
+		turn()
+	}()
+}
+
+// done ends a goroutine that was counted.
+func (as *actors) done() {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if as.working--; as.working == 0 && as.gone != nil {
+		close(as.gone)
+		as.gone = nil
+	}
+}
+
 // begin sets the bound of all that actors do.
 func (as *actors) begin(ctx context.Context) {
 	as.ctx = ctx
 	as.turns, as.handOver = context.WithCancelCause(ctx)
 }
 
-// stop asks running turns to end and lets actors go that have none.
+// stop asks running turns to end.
 func (as *actors) stop() {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	as.stopping = true
 	as.handOver(errHandOver)
-	for _, a := range as.live {
-		a.nudge()
-	}
 }
 
-// wait reports whether all actors are gone within d.
+// wait reports whether no actor works and no turn runs any more, within d.
 func (as *actors) wait(d time.Duration) bool {
-	gone := make(chan struct{})
-	go func() {
-		as.wg.Wait()
-		close(gone)
-	}()
+	as.mu.Lock()
+	if as.working == 0 {
+		as.mu.Unlock()
+		return true
+	}
+	if as.gone == nil {
+		as.gone = make(chan struct{})
+	}
+	gone := as.gone
+	as.mu.Unlock()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -180,10 +224,17 @@ func (as *actors) isStopping() bool {
 	return as.stopping
 }
 
+// count returns how many sessions have something to do or stand in line.
 func (as *actors) count() int {
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	return len(as.live)
+	_, n := as.e.turns.counts()
+	for id, a := range as.live {
+		if a.rests == nil && !as.e.turns.waits(id) {
+			n++
+		}
+	}
+	return n
 }
 
 // grant tells a session that it may start a turn.

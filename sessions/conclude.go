@@ -12,14 +12,8 @@ import (
 	"github.com/liaison-bot/liaison/state"
 )
 
-// ending says what else follows from the end of a turn's goroutine.
-type ending struct {
-	// parked is set when the turn was queued again and has to wait for its timer.
-	parked bool
-}
-
 // conclude drafts what becomes of a turn whose goroutine has ended.
-func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
+func (a *actor) conclude(d *draft, t state.Turn, out outcome) {
 	if out.prepared && a.channelOf(t) == a.sess.Channel {
 		d.unpause()
 	}
@@ -50,7 +44,7 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 		d.interrupt(t, unneeded.Reason, false)
 		a.rest(d, EventSessionCompleted, unneeded.Reason)
 	case errors.As(out.err, &retry):
-		return a.postpone(d, t, retry)
+		a.postpone(d, t, retry)
 	case errors.Is(out.err, errActed):
 		a.fail(d, t, notRepeated(t, "the turn was cut short, and "+errActed.Error()), "")
 	case out.err != nil:
@@ -62,7 +56,6 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) ending {
 	default:
 		a.fail(d, t, runFailure(out.result), out.result.ErrorCode)
 	}
-	return ending{}
 }
 
 // handOver drafts what becomes of a turn that runs while the service stops: the
@@ -207,10 +200,10 @@ func (a *actor) dealtWith(r state.Revision) bool {
 }
 
 // postpone drafts another try later, or the end when there were enough.
-func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
+func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) {
 	if t.Acted != "" && t.Sending == nil {
 		a.fail(d, t, notRepeated(t, retry.Err.Error()), errorCode(retry))
-		return ending{}
+		return
 	}
 	wait := max(retry.After, backoff(turnRetryBase, turnRetryMax, t.Retries+1, a.e.rand))
 	switch {
@@ -225,11 +218,11 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 	switch {
 	case t.Retries > maxTurnRetries:
 		a.fail(d, t, fmt.Sprintf("gave up after %d tries: %v", t.Retries, retry.Err), errorCode(retry))
-		return ending{}
+		return
 	case retry.WaitsFor != "" && wait > maxTurnWait:
 		a.fail(d, t, fmt.Sprintf("waiting for %s would take %s, and %s are the most: %v",
 			retry.WaitsFor, wait.Round(time.Second), maxTurnWait, retry.Err), errorCode(retry))
-		return ending{}
+		return
 	case retry.WaitsFor != "":
 		wait += time.Duration(a.e.rand() * float64(maxTurnJitter))
 	}
@@ -246,14 +239,13 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) ending {
 			a.e.logger.Error("a waiting turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
 		}
 	}
-	return ending{parked: true}
 }
 
 // requeue drafts that a turn which was started stands in line again, at once or
 // from notBefore on.
 func (d *draft) requeue(t state.Turn, reason string, notBefore time.Time, waitsFor string) *state.Turn {
 	row := d.turn(t)
-	row.Status = state.TurnQueued
+	row.Status, row.NotBefore = state.TurnQueued, notBefore
 	if run := d.a.running; run != nil && row.Sending != nil {
 		run.before.on(row) // its run may be found again, and then tells all that it used
 	}

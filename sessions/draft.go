@@ -121,7 +121,7 @@ func (d *draft) commit() error {
 		}
 	}
 	a.silence()
-	a.record(id, d.change.Lifecycle, !d.leavesOpen())
+	a.e.records.decided(a.id, id, d.change.Lifecycle, !d.leavesOpen())
 	return nil
 }
 
@@ -146,7 +146,9 @@ func (a *actor) place(t state.Turn) bool {
 		a.queued = append(a.queued, &queuedTurn{row: t})
 	case i < 0:
 	case t.Status == state.TurnQueued:
+		moved := a.queued[i].row.Status != t.Status
 		a.queued[i].row = t
+		return moved
 	default:
 		a.queued = slices.Delete(a.queued, i, i+1)
 	}
@@ -168,34 +170,6 @@ func (a *actor) noteTurn(t state.Turn) {
 	case t.Attempts > 0:
 		log.Info("turn queued again")
 	}
-}
-
-// record appends decided events to the log. With sync, which is asked for when
-// the session has nothing left to do, they are surely on disk afterwards and are
-// confirmed to the store, together with those before them; until then the next
-// start looks for them, and nobody waits for the disk meanwhile.
-func (a *actor) record(commit uint64, decided []state.LifecycleEvent, sync bool) {
-	if len(decided) == 0 {
-		return
-	}
-	events := make([]state.Event, len(decided))
-	for i, ev := range decided {
-		events[i] = ev.Event
-		events[i].Commit = commit
-	}
-	ctx := a.e.actors.ctx
-	if err := a.e.append(ctx, a.id, sync, events...); err != nil {
-		a.e.logger.Error("events not recorded; they will be at the next start", "session", a.id, "error", err)
-		return
-	}
-	a.unsynced = append(a.unsynced, commit)
-	if !sync {
-		return
-	}
-	if _, err := a.e.store.Commit(ctx, state.Change{Confirm: a.unsynced}); err != nil && !errors.Is(err, state.ErrUnavailable) {
-		a.e.logger.Error("recorded events not confirmed", "session", a.id, "error", err)
-	}
-	a.unsynced = nil
 }
 
 // decide takes a decision, anew if a row changed meanwhile. build works on the

@@ -45,6 +45,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics is told what happens. Nil counts nothing.
 	Metrics Metrics
+	// Intake returns how many deliveries are being received at the moment, which
+	// are then given way to: it is called often and must cost next to nothing.
+	// Nil stands for none.
+	Intake func() int
 	// Now, NewID, Rand and Random are the clock, the ids, the jitter and the
 	// source of continuation tokens, used by many goroutines. NewID returns an id
 	// without prefix, and later ones sort after earlier ones; Rand returns a
@@ -76,10 +80,12 @@ type Engine struct {
 	rand     func() float64
 	random   io.Reader
 
-	feed   *feed
-	actors *actors
-	turns  *turnQueue
-	outbox *outbox
+	pace    *pacer
+	feed    *feed
+	records *records
+	actors  *actors
+	turns   *turnQueue
+	outbox  *outbox
 
 	timerSet    chan struct{}
 	broken      chan error // why a loop cannot go on
@@ -124,13 +130,18 @@ func New(o Options) (*Engine, error) {
 		e.channels[c.Name()] = c
 	}
 	e.setDefaults()
+	e.pace = &pacer{intake: o.Intake, now: e.now}
+	if o.Intake == nil {
+		e.pace.intake = func() int { return 0 }
+	}
 	limit := o.MaxRunningTurns
 	if limit == 0 {
 		limit = DefaultMaxRunningTurns
 	}
 	e.feed = newFeed()
+	e.records = newRecords(e)
 	e.actors = newActors(e)
-	e.turns = newTurnQueue(limit, e.grant)
+	e.turns = newTurnQueue(limit, e.grant, e.pace)
 	e.outbox = newOutbox(e)
 	return e, nil
 }
@@ -169,7 +180,7 @@ func (e *Engine) setDefaults() {
 // The process should exit non-zero and open the store anew, with a check.
 var ErrStoreFailed = errors.New("sessions: the store failed; it must be opened anew")
 
-// Run repairs what an earlier process left, then works until ctx is cancelled.
+// Run finds what an earlier process left and works until ctx is cancelled.
 // Then it takes nothing more, gives running turns back to the queue without
 // telling the world, lets effects under way finish, and returns nil within 20 s.
 // It returns [ErrStoreFailed] when the store fails, and an error when the
@@ -186,7 +197,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.running.Store(true)
 	defer e.running.Store(false)
 
-	if err := e.recoverState(ctx); err != nil {
+	left, err := e.recoverState(ctx)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -196,6 +208,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
 	var loops sync.WaitGroup
+	loops.Go(func() { left.run(intake) })
+	loops.Go(func() { e.records.run(intake) })
 	loops.Go(func() { newDispatcher(work, e).run(intake) })
 	loops.Go(func() { e.runTimers(intake, work) })
 	loops.Go(func() { e.outbox.run(intake, work) })
@@ -251,7 +265,8 @@ func (e *Engine) stop(loops *sync.WaitGroup, cancelWork context.CancelCauseFunc)
 type Status struct {
 	// Running is false before Run has recovered and after it has returned.
 	Running bool `json:"running"`
-	// ActiveSessions have something queued, running or being decided.
+	// ActiveSessions have something running or being decided, or stand in line.
+	// Those whose turns wait for a later time do not count.
 	ActiveSessions int `json:"activeSessions"`
 	RunningTurns   int `json:"runningTurns"`
 	// QueuedTurns wait for one of MaxRunningTurns; each stands for one session.

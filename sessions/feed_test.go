@@ -97,7 +97,7 @@ func TestAFollowerMayComeBeforeTheFirstEvent(t *testing.T) {
 		h.settle()
 		ev := state.Event{Type: "x", SessionID: "ses_new"}
 		for range 3 {
-			if err := h.engine.append(ctx, "ses_new", false, ev, ev); err != nil {
+			if err := h.engine.records.append(ctx, "ses_new", ev, ev); err != nil {
 				t.Fatal(err)
 			}
 		}

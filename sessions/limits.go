@@ -24,6 +24,33 @@ const (
 	maxConflicts = 10
 )
 
+// Bounds of what gives way to intake.
+const (
+	// paceShare is how much longer than they worked those who can wait rest
+	// while deliveries are being received: they get a quarter of the time.
+	paceShare = 3
+	// paceMax is the longest rest, and paceLook how soon the end of a burst is noticed.
+	paceMax  = 250 * time.Millisecond
+	paceLook = 5 * time.Millisecond
+	// paceTurns is the time between two starts of turns, and between two claims of
+	// effects, meanwhile.
+	paceTurns = 50 * time.Millisecond
+)
+
+// Bounds of what is kept in memory and written to records.
+const (
+	// maxResting is how many sessions that have nothing to do now are remembered,
+	// so that the next step of one needs no look at the store.
+	maxResting = 128
+	// recordAge is after which time at most a record is synced, when its session
+	// does not settle before.
+	recordAge = time.Minute
+	// recordBatch is how many records are synced and confirmed together, and
+	// recordSyncs how many at once.
+	recordBatch = 64
+	recordSyncs = 8
+)
+
 // Bounds of a turn.
 const (
 	// maxLost is how many times a turn may take the process with it before it is

@@ -251,7 +251,7 @@ func (r *recorder) write(typ string, data any) {
 		return
 	}
 	ev := newEvent(typ, r.sessionID, r.turnID, r.e.now(), data)
-	err := r.e.append(r.e.actors.ctx, r.sessionID, false, ev)
+	err := r.e.records.append(r.e.actors.ctx, r.sessionID, ev)
 	if err != nil && !r.failed {
 		r.failed = true
 		r.e.logger.Error("events of a run not recorded", "session", r.sessionID, "turn", r.turnID, "error", err)

@@ -111,11 +111,11 @@ func (a *actor) launch(t state.Turn) {
 		Note:     func(ctx context.Context, s state.Sending) error { return a.e.noteSending(ctx, t, s) },
 		Acted:    run.acted.Load,
 	}
-	go func() {
+	a.e.actors.run(func() {
 		out := a.e.runTurn(ctx, channel, view, request, run)
 		cancel(nil)
 		a.e.actors.post(a.id, func(a *actor) { a.finish(out) })
-	}()
+	})
 }
 
 // runTurn prepares the evidence and runs the agent. It is the only part of a
@@ -176,13 +176,12 @@ func (a *actor) finish(out outcome) {
 			a.lookAgain()
 		}
 	}()
-	var end ending
 	var err error
 	if a.running.row.Status.Ended() {
 		a.correct(out)
 	} else {
 		err = a.decide(func(d *draft) error {
-			end = a.conclude(d, a.running.row, out)
+			a.conclude(d, a.running.row, out)
 			return nil
 		})
 	}
@@ -194,7 +193,7 @@ func (a *actor) finish(out outcome) {
 		a.e.logger.Error("turn not settled; it counts as lost", "session", a.id, "turn", t.ID, "error", err)
 		a.lookAgain()
 	case t.Status == state.TurnQueued:
-		a.queued = slices.Insert(a.queued, 0, &queuedTurn{row: t, parked: end.parked})
+		a.queued = slices.Insert(a.queued, 0, &queuedTurn{row: t})
 	}
 	a.schedule()
 }
@@ -228,7 +227,7 @@ func (a *actor) lookAgain() {
 			}
 			as.post(a.id, func(a *actor) {
 				a.stale = true
-				a.resume(nil, nil)
+				a.resume()
 			})
 		}
 	}()
