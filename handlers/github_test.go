@@ -46,6 +46,7 @@ func (i *inbox) Accept(_ context.Context, d state.Delivery) (state.Outcome, erro
 			return state.Duplicate, nil
 		}
 	}
+	d.Body = bytes.Clone(d.Body) // it is lent until Accept returns
 	i.stored = append(i.stored, d)
 	return state.Fresh, nil
 }
@@ -565,30 +566,6 @@ func FuzzWebhook(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkWebhook(b *testing.B) {
-	accept := acceptAll{}
-	h := handlers.New(handlers.Options{
-		Inbox: accept, GitHubSecrets: []string{secret}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
-		Check: func(context.Context) error { return nil }, Info: func() any { return nil },
-	})
-	body := bytes.Repeat([]byte(`{"key":"value"},`), 1500)
-	signature := sign(secret, body)
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r := httptest.NewRequest(http.MethodPost, "/webhooks/github", bytes.NewReader(body))
-		r.Header["Content-Type"] = []string{"application/json"}
-		r.Header["X-Github-Event"] = []string{"pull_request"}
-		r.Header["X-Github-Delivery"] = []string{"id"}
-		r.Header["X-Hub-Signature-256"] = []string{signature}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != http.StatusAccepted {
-			b.Fatal(w.Code)
-		}
-	}
 }
 
 type acceptAll struct{}

@@ -16,9 +16,14 @@ type Options struct {
 	Inbox state.Inbox
 	// Check reports whether the store can be written; it may be slow.
 	Check func(context.Context) error
-	// GitHubSecrets are the accepted webhook secrets; with none the channel is off and
-	// its route answers 404.
+	// GitHubSecrets and SlackSecrets are the accepted secrets of webhooks; with none
+	// the channel is off and its route answers 404.
 	GitHubSecrets []string
+	SlackSecrets  []string
+	// Metrics is told of every webhook. Nil counts nothing.
+	Metrics Metrics
+	// Intake counts what is in hand. Nil counts for nobody.
+	Intake *Intake
 	// Info returns what GET /v1/info shows; it must hold no secret.
 	Info func() any
 	// APIToken is the operator's bearer token; empty admits direct loopback callers only.
@@ -40,23 +45,40 @@ func New(o Options) http.Handler {
 	get("/healthz", http.HandlerFunc(healthz))
 	get("/readyz", &readiness{check: o.Check, now: o.Now})
 	get("/v1/info", operatorOnly(o.APIToken, infoHandler(o.Info)))
+	in := newIntake(o)
 	if len(o.GitHubSecrets) > 0 {
-		mux.Handle("/webhooks/github", &githubWebhook{
-			inbox:   o.Inbox,
-			secrets: newHMACSecrets(o.GitHubSecrets),
-			now:     o.Now,
-			log:     o.Logger,
-			large:   make(chan struct{}, maxLarge),
-		})
+		mux.Handle("/webhooks/github", &githubWebhook{intake: in, secrets: newHMACSecrets(o.GitHubSecrets)})
 	} else {
-		mux.HandleFunc("/webhooks/github", func(w http.ResponseWriter, _ *http.Request) {
-			fail(w, http.StatusNotFound, "channel_off", "the GitHub channel is off; GITHUB_APP_ID turns it on")
-		})
+		mux.HandleFunc("/webhooks/github", channelOff("the GitHub channel is off; GITHUB_APP_ID turns it on"))
+	}
+	if len(o.SlackSecrets) > 0 {
+		mux.Handle("/webhooks/slack", &slackWebhook{intake: in, secrets: newHMACSecrets(o.SlackSecrets)})
+	} else {
+		mux.HandleFunc("/webhooks/slack", channelOff("the Slack channel is off; SLACK_SIGNING_SECRET turns it on"))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is nothing at this path")
 	})
 	return recoverer(o.Logger, hurry(mux))
+}
+
+func newIntake(o Options) *intake {
+	if o.Metrics == nil {
+		o.Metrics = noMetrics{}
+	}
+	if o.Intake == nil {
+		o.Intake = &Intake{}
+	}
+	return &intake{
+		inbox: o.Inbox, memory: newBodyMemory(&o.Intake.bytes), now: o.Now, log: o.Logger,
+		metrics: o.Metrics, counts: o.Intake,
+	}
+}
+
+func channelOff(message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, "channel_off", message)
+	}
 }
 
 // Limits on connections. GitHub gives up after 10 s
@@ -129,9 +151,21 @@ func fail(w http.ResponseWriter, status int, code, message string) {
 
 // reply answers with JSON. A client that went away is not worth an error.
 func reply(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
+	jsonHeaders(w.Header())
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // the bodies are our own structs
+}
+
+// The values of headers that all answers have. The server only reads them.
+var (
+	typeJSON = []string{mediaJSON}
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+)
+
+// jsonHeaders sets the headers of an answer in JSON, without a new slice for each.
+func jsonHeaders(h http.Header) {
+	h["Content-Type"] = typeJSON
+	h["X-Content-Type-Options"] = noSniff
+	h["Cache-Control"] = noStore
 }

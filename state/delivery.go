@@ -114,6 +114,9 @@ type Inbox interface {
 	// returns an error wrapping [ErrUnavailable] when the store cannot take it,
 	// and then nothing may be acknowledged; one wrapping [ErrInvalid] when the
 	// source or the id is empty, longer than [MaxID] bytes, or not clean UTF-8.
+	//
+	// d.Body is lent: engines copy what they keep of it, and are done with it when
+	// Accept returns nil or an error wrapping ErrInvalid.
 	Accept(ctx context.Context, d Delivery) (Outcome, error)
 }
 
