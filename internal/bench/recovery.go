@@ -10,6 +10,7 @@ import (
 
 	"github.com/liaison-bot/liaison/internal/bench/load"
 	"github.com/liaison-bot/liaison/internal/bench/process"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // recovery starts a service that finds deliveries waiting, and sends more.
@@ -94,26 +95,52 @@ func untilDecided(ctx context.Context, s *process.Service, n int) decision {
 	}
 }
 
-// waits reports whether one of the first n deliveries is undecided.
+// waits reports whether one of the first n deliveries is undecided. The newest
+// are asked for first: a look at all of them costs the service something.
 func waits(ctx context.Context, s *process.Service, n int) (bool, error) {
-	url := fmt.Sprintf("http://%s/v1/deliveries?status=pending&limit=1&before=%d", s.Addr, n+1)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	newest, err := deliveries(ctx, s, fmt.Sprintf("before=%d&limit=50", n+1))
 	if err != nil {
 		return false, err
+	}
+	for _, d := range newest.Deliveries {
+		if d.Status == state.DeliveryPending {
+			return true, nil
+		}
+	}
+	for before := int64(n + 1); before > 0; {
+		page, err := deliveries(ctx, s, fmt.Sprintf("status=pending&before=%d&limit=1", before))
+		if err != nil || len(page.Deliveries) > 0 {
+			return true, err
+		}
+		before = page.Next
+	}
+	return false, nil
+}
+
+// page is what is used of the answer to a listing of deliveries.
+type page struct {
+	Deliveries []struct {
+		Status state.DeliveryStatus `json:"status"`
+	} `json:"deliveries"`
+	Next int64 `json:"next"`
+}
+
+func deliveries(ctx context.Context, s *process.Service, query string) (p page, err error) {
+	url := fmt.Sprintf("http://%s/v1/deliveries?%s", s.Addr, query)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return p, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false, err
+		return p, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var page struct {
-		Deliveries []json.RawMessage `json:"deliveries"`
-	}
 	if response.StatusCode != http.StatusOK {
-		return false, fmt.Errorf("%s: %s", url, response.Status)
+		return p, fmt.Errorf("%s: %s", url, response.Status)
 	}
-	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
-		return false, fmt.Errorf("%s: %w", url, err)
+	if err := json.NewDecoder(response.Body).Decode(&p); err != nil {
+		return p, fmt.Errorf("%s: %w", url, err)
 	}
-	return len(page.Deliveries) > 0, nil
+	return p, nil
 }

@@ -82,7 +82,9 @@ func Run(ctx context.Context, p Plan) (Result, error) {
 	failures := make([]error, len(workers))
 	for i, w := range workers {
 		all.Go(func() {
-			if failures[i] = w.work(ctx); failures[i] != nil {
+			// When ctx ends so do the connections, and that is no failure.
+			if err := w.work(ctx); err != nil && ctx.Err() == nil {
+				failures[i] = err
 				cancel()
 			}
 		})
@@ -176,9 +178,6 @@ func (w *worker) send(ctx context.Context, due time.Time) error {
 	_ = w.conn.Close()
 	conn, err := Dial(ctx, w.run.plan.Addr)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil // the plan ends, and so do its connections
-		}
 		return fmt.Errorf("connect to the service again: %w", err)
 	}
 	w.conn = conn
