@@ -54,7 +54,7 @@ func newDoors() http.Handler {
 	return handlers.New(handlers.Options{
 		Inbox: acceptAll{}, GitHubSecrets: []string{secret}, SlackSecrets: []string{secret}, Now: time.Now,
 		Logger: slog.New(slog.DiscardHandler),
-		Check:  func(context.Context) error { return nil }, Info: func() any { return nil },
+		Check:  func(context.Context) error { return nil },
 	})
 }
 

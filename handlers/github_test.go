@@ -65,7 +65,6 @@ func newService(t *testing.T, change ...func(*handlers.Options)) *service {
 		Inbox:         s.inbox,
 		Check:         func(context.Context) error { return nil },
 		GitHubSecrets: []string{secret},
-		Info:          func() any { return map[string]string{"version": "test"} },
 		Now:           func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		Logger:        slog.New(redact.Handler(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}), redact.New(secret))),
 	}
@@ -386,7 +385,7 @@ func TestNothingIsTakenWhileTheChannelIsOff(t *testing.T) {
 func TestWhatIsReadIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(*handlers.Options) {})
-	for _, path := range []string{"/healthz", "/readyz", "/v1/info"} {
+	for _, path := range []string{"/healthz", "/readyz"} {
 		w := s.post(httptest.NewRequest(http.MethodPost, path, nil))
 		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %d, allowed %q", path, w.Code, w.Header().Get("Allow"))
@@ -416,49 +415,11 @@ func TestHealthAndReadiness(t *testing.T) {
 
 func TestPanicBecomesA500WithoutItsText(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *handlers.Options) { o.Info = func() any { panic("inner workings") } })
-	r := httptest.NewRequest(http.MethodGet, "/v1/info", nil)
-	r.RemoteAddr, r.Host = "127.0.0.1:5000", "127.0.0.1:8080"
-	if w := s.post(r); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "inner workings") {
+	s := newService(t, func(o *handlers.Options) {
+		o.API = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("inner workings") })
+	})
+	if w := s.post(httptest.NewRequest(http.MethodGet, "/v1/info", nil)); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "inner workings") {
 		t.Errorf("got %d: %s", w.Code, w.Body)
-	}
-}
-
-func TestWhoMaySeeInfo(t *testing.T) {
-	t.Parallel()
-	const operator = "operator-token-1234"
-	for _, tt := range []struct {
-		name   string
-		token  string
-		change func(*http.Request)
-		status int
-	}{
-		{"direct loopback", "", func(*http.Request) {}, 200},
-		{"direct loopback by name", "", func(r *http.Request) { r.Host = "localhost:8080" }, 200},
-		{"IPv6 loopback", "", func(r *http.Request) { r.RemoteAddr, r.Host = "[::1]:5000", "[::1]:8080" }, 200},
-		{"own origin", "", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:8080") }, 200},
-		{"another machine", "", func(r *http.Request) { r.RemoteAddr = "192.0.2.1:5000" }, 401},
-		{"through a proxy", "", func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }, 401},
-		{"rebound name", "", func(r *http.Request) { r.Host = "evil.example:8080" }, 401},
-		{"foreign origin", "", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 401},
-		{"loopback without the token", operator, func(*http.Request) {}, 401},
-		{"the token", operator, func(r *http.Request) {
-			r.RemoteAddr = "192.0.2.1:5000"
-			r.Header.Set("Authorization", "Bearer "+operator)
-		}, 200},
-		{"another token", operator, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+operator+"x") }, 401},
-		{"the token without its scheme", operator, func(r *http.Request) { r.Header.Set("Authorization", operator) }, 401},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := newService(t, func(o *handlers.Options) { o.APIToken = tt.token })
-			r := httptest.NewRequest(http.MethodGet, "/v1/info", nil)
-			r.RemoteAddr, r.Host = "127.0.0.1:5000", "127.0.0.1:8080"
-			tt.change(r)
-			if w := s.post(r); w.Code != tt.status {
-				t.Errorf("got %d: %s", w.Code, w.Body)
-			}
-		})
 	}
 }
 
@@ -516,7 +477,7 @@ func connect(t *testing.T) net.Conn {
 	log := slog.New(slog.DiscardHandler)
 	server := handlers.NewServer(handlers.New(handlers.Options{
 		Inbox: acceptAll{}, GitHubSecrets: []string{secret}, Now: time.Now, Logger: log,
-		Check: func(context.Context) error { return nil }, Info: func() any { return nil },
+		Check: func(context.Context) error { return nil },
 	}), log)
 	listener := &oneConn{conn: make(chan net.Conn, 1)}
 	listener.conn <- end

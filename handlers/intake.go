@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/liaison-bot/liaison/handlers/answer"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -215,7 +216,7 @@ func keep(h http.Header, names []string) map[string]string {
 
 // accept answers that a delivery is stored. Its id is a [token] and needs no escaping.
 func accept(w http.ResponseWriter, id string, a Answer) {
-	jsonHeaders(w.Header())
+	answer.JSONHeaders(w.Header())
 	w.WriteHeader(http.StatusAccepted)
 	// A sender that went away will ask again, and is told that it is a duplicate.
 	_, _ = io.WriteString(w, `{"ok":true,"delivery":"`)

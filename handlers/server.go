@@ -2,11 +2,11 @@ package handlers
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/liaison-bot/liaison/handlers/answer"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -24,12 +24,10 @@ type Options struct {
 	Metrics Metrics
 	// Intake counts what is in hand. Nil counts for nobody.
 	Intake *Intake
-	// Info returns what GET /v1/info shows; it must hold no secret.
-	Info func() any
-	// APIToken is the operator's bearer token; empty admits direct loopback callers only.
-	APIToken string
-	Now      func() time.Time
-	Logger   *slog.Logger
+	// API serves what is below /v1/ and admits its callers itself.
+	API    http.Handler
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // New returns the handler of the public listener.
@@ -44,7 +42,9 @@ func New(o Options) http.Handler {
 	}
 	get("/healthz", http.HandlerFunc(healthz))
 	get("/readyz", &readiness{check: o.Check, now: o.Now})
-	get("/v1/info", operatorOnly(o.APIToken, infoHandler(o.Info)))
+	if o.API != nil {
+		mux.Handle("/v1/", o.API)
+	}
 	in := newIntake(o)
 	if len(o.GitHubSecrets) > 0 {
 		mux.Handle("/webhooks/github", &githubWebhook{intake: in, secrets: newHMACSecrets(o.GitHubSecrets)})
@@ -140,32 +140,9 @@ func recoverer(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// fail answers with the error shape that all routes share.
+// fail and reply are how every route here answers.
 func fail(w http.ResponseWriter, status int, code, message string) {
-	reply(w, status, struct {
-		OK      bool   `json:"ok"`
-		Error   string `json:"error"`
-		Message string `json:"message"`
-	}{false, code, message})
+	answer.Refuse(w, status, code, message)
 }
 
-// reply answers with JSON. A client that went away is not worth an error.
-func reply(w http.ResponseWriter, status int, body any) {
-	jsonHeaders(w.Header())
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // the bodies are our own structs
-}
-
-// The values of headers that all answers have. The server only reads them.
-var (
-	typeJSON = []string{mediaJSON}
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-)
-
-// jsonHeaders sets the headers of an answer in JSON, without a new slice for each.
-func jsonHeaders(h http.Header) {
-	h["Content-Type"] = typeJSON
-	h["X-Content-Type-Options"] = noSniff
-	h["Cache-Control"] = noStore
-}
+func reply(w http.ResponseWriter, status int, body any) { answer.JSON(w, status, body) }

@@ -345,8 +345,8 @@ func TestNoChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.serveWith([]string{"PATH=" + os.Getenv("PATH"), "LIAISON_ADDR=127.0.0.1:0", "LIAISON_STATE_DIR=" + w.dir, "LIAISON_LOG_FORMAT=json"})
-	if !strings.Contains(w.log.String(), "no channel is configured") {
-		t.Error("the log does not say that no channel is configured")
+	if !strings.Contains(w.log.String(), "no webhooks are taken") {
+		t.Error("the log does not say that no webhooks are taken")
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/v1/info": 200, "/webhooks/github": 404} {
 		response, err := http.Get(p.url + path)

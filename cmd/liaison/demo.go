@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/redact"
 )
@@ -95,7 +96,8 @@ func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writ
 		return unusable(err)
 	}
 	secrets := redact.New(cfg.Secrets()...)
-	s, err := newService(ctx, cfg, secrets, newLogger(logs, "text", cfg.LogLevel, secrets))
+	recent := api.NewLogs(cfg.LogLevel)
+	s, err := newService(ctx, cfg, secrets, newLogger(logs, "text", cfg.LogLevel, secrets, recent), recent)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (i *information) snapshot() any {
 		StartedAt: i.started,
 		Model:     i.cfg.Model,
 		Bridge:    bridgeInfo{i.choice, i.platform.result("bridge")},
-		Channels:  map[string]channel{"github": {}},
+		Channels:  map[string]channel{"github": {}, sessions.ChannelHTTP: {On: true}},
 		Engine:    i.engine.Status(),
 	}
 	if g := i.cfg.GitHub; g != nil {

@@ -116,12 +116,13 @@ func newHelpConfig(stdout io.Writer) *cobra.Command {
 	return c
 }
 
-// newLogger returns the process's logger, which masks secrets.
-func newLogger(w io.Writer, format string, level slog.Level, r *redact.Redactor) *slog.Logger {
+// newLogger returns the process's logger, which masks secrets in what it writes
+// to w and to further handlers.
+func newLogger(w io.Writer, format string, level slog.Level, r *redact.Redactor, more ...slog.Handler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(w, options)
 	if format == "json" {
 		h = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(redact.Handler(h, r))
+	return slog.New(redact.Handler(slog.NewMultiHandler(append(more, h)...), r))
 }

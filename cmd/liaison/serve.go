@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/redact"
 )
 
@@ -40,11 +41,12 @@ supervisor should start it again), 2 when a setting cannot be used.`,
 // serve runs the service with these settings and logs to w.
 func serve(ctx context.Context, cfg *config.Config, w io.Writer) error {
 	secrets := redact.New(cfg.Secrets()...)
-	log := newLogger(w, cfg.LogFormat, cfg.LogLevel, secrets)
+	recent := api.NewLogs(cfg.LogLevel)
+	log := newLogger(w, cfg.LogFormat, cfg.LogLevel, secrets, recent)
 	if len(cfg.Unknown) > 0 {
 		log.Warn(`these names in the environment are no settings of this version and have no effect; "liaison help config" lists those that are`, "names", strings.Join(cfg.Unknown, " "))
 	}
-	s, err := newService(ctx, cfg, secrets, log)
+	s, err := newService(ctx, cfg, secrets, log, recent)
 	if err != nil {
 		return secrets.Error(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/handlers"
+	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/redact"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state/boltstore"
@@ -46,12 +47,13 @@ type service struct {
 	github   *github.Channel
 	engine   *sessions.Engine
 	platform *platforms
+	api      *api.API
 	listener net.Listener
 	server   *http.Server
 }
 
 // newService makes every part and listens. On an error nothing stays open.
-func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redactor, log *slog.Logger) (_ *service, err error) {
+func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redactor, log *slog.Logger, logs *api.Logs) (_ *service, err error) {
 	s := &service{log: log}
 	defer func() {
 		if err != nil {
@@ -87,7 +89,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		return nil, err
 	}
 
-	var channels []sessions.Channel
+	channels := []sessions.Channel{api.Channel{}}
 	var webhookSecrets []string
 	if g := cfg.GitHub; g != nil {
 		if s.cache, err = evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache); err != nil {
@@ -108,7 +110,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		channels = append(channels, s.github)
 		webhookSecrets = g.WebhookSecrets
 	} else {
-		log.Warn(`no channel is configured: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; health and information are served all the same`)
+		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
 	}
 
 	s.engine, err = sessions.New(sessions.Options{
@@ -129,15 +131,16 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 
 	s.platform = newPlatforms(s.bridge, s.github, secrets.String, log)
 	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, platform: s.platform}
+	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
 		Inbox:         s.store,
 		Check:         s.store.Check,
 		GitHubSecrets: webhookSecrets,
-		Info:          info.snapshot,
-		APIToken:      cfg.APIToken,
+		API:           s.api,
 		Now:           time.Now,
 		Logger:        log,
 	}), log)
+	s.server.RegisterOnShutdown(s.api.Stop)
 	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {
 		err = fmt.Errorf("%s: %w", config.EnvAddr, err)
 		if errors.Is(err, syscall.EADDRINUSE) {

@@ -159,6 +159,9 @@ type Compaction struct {
 	AfterBytes  int64 `json:"afterBytes"`
 	BeforeBytes int64 `json:"beforeBytes"`
 	Ok          bool  `json:"ok"`
+
+	// TookMs For how long writes waited.
+	TookMs int64 `json:"tookMs"`
 }
 
 // ContinueRequest defines model for ContinueRequest.
@@ -170,9 +173,10 @@ type ContinueRequest struct {
 	ContinuationToken string                    `json:"continuationToken"`
 	Message           string                    `json:"message"`
 
-	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn.
-	// Paths are relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `.git`, `.cursor`, `pr`
-	// and `thread` are the service's own and are refused. At most 100 files.
+	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
+	// relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
+	// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+	// instructs the agent and what is evidence is not a caller's. At most 100 files.
 	WorkspaceFiles *WorkspaceFiles `json:"workspaceFiles,omitempty"`
 }
 
@@ -443,9 +447,10 @@ type StartRequest struct {
 	// Title A name for listings.
 	Title *string `json:"title,omitempty"`
 
-	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn.
-	// Paths are relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `.git`, `.cursor`, `pr`
-	// and `thread` are the service's own and are refused. At most 100 files.
+	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
+	// relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
+	// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+	// instructs the agent and what is evidence is not a caller's. At most 100 files.
 	WorkspaceFiles *WorkspaceFiles `json:"workspaceFiles,omitempty"`
 }
 
@@ -534,9 +539,10 @@ type Usage struct {
 	TotalTokens      int64 `json:"totalTokens"`
 }
 
-// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn.
-// Paths are relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `.git`, `.cursor`, `pr`
-// and `thread` are the service's own and are refused. At most 100 files.
+// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
+// relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
+// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+// instructs the agent and what is evidence is not a caller's. At most 100 files.
 type WorkspaceFiles map[string]string
 
 // DeliveryID defines model for DeliveryID.
@@ -1061,7 +1067,7 @@ type ClientInterface interface {
 
 	// Compact Rewrite the database without its free pages, for the operator
 	//
-	// The service goes on meanwhile. It takes seconds to minutes.
+	// The service goes on meanwhile. It takes seconds to minutes, and waits for a backup under way.
 	//
 	// Corresponds with POST /v1/compact (the `Compact` operationId).
 	Compact(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1225,14 +1231,15 @@ type ClientInterface interface {
 
 	// StreamSession Follow a session's events
 	//
-	// What is recorded from `startIndex` on, then what happens, without an end of its own:
-	// it ends when the client goes, when the client does not read for 30 seconds, or when
-	// the service stops. Go on with the index after the last one that was seen.
+	// What is recorded from `startIndex` on, then what happens. It ends behind the last
+	// event of a task; a chat's has no end of its own. Otherwise it ends when the client
+	// goes, when the client does not read for 30 seconds, or when the service stops.
+	// Go on with the index after the last one that was seen.
 	//
 	// NDJSON has one event per line and nothing else, so nothing is sent while nothing
-	// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index),
-	// `event:` (its type) and `data:` (the same JSON), a comment comes every 15 seconds,
-	// and `Last-Event-ID` wins over `startIndex`, so that a browser resumes by itself.
+	// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index)
+	// and `data:` (the same JSON), a comment comes every 15 seconds, and `Last-Event-ID`
+	// wins over `startIndex`, so that a browser resumes by itself.
 	//
 	// Corresponds with GET /v1/session/{id}/stream (the `StreamSession` operationId).
 	StreamSession(ctx context.Context, id SessionID, params *StreamSessionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1265,7 +1272,7 @@ func (c *Client) Backup(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 
 // Compact Rewrite the database without its free pages, for the operator
 //
-// The service goes on meanwhile. It takes seconds to minutes.
+// The service goes on meanwhile. It takes seconds to minutes, and waits for a backup under way.
 //
 // Corresponds with POST /v1/compact (the `Compact` operationId).
 func (c *Client) Compact(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1669,14 +1676,15 @@ func (c *Client) StopSession(ctx context.Context, id SessionID, body StopSession
 
 // StreamSession Follow a session's events
 //
-// What is recorded from `startIndex` on, then what happens, without an end of its own:
-// it ends when the client goes, when the client does not read for 30 seconds, or when
-// the service stops. Go on with the index after the last one that was seen.
+// What is recorded from `startIndex` on, then what happens. It ends behind the last
+// event of a task; a chat's has no end of its own. Otherwise it ends when the client
+// goes, when the client does not read for 30 seconds, or when the service stops.
+// Go on with the index after the last one that was seen.
 //
 // NDJSON has one event per line and nothing else, so nothing is sent while nothing
-// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index),
-// `event:` (its type) and `data:` (the same JSON), a comment comes every 15 seconds,
-// and `Last-Event-ID` wins over `startIndex`, so that a browser resumes by itself.
+// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index)
+// and `data:` (the same JSON), a comment comes every 15 seconds, and `Last-Event-ID`
+// wins over `startIndex`, so that a browser resumes by itself.
 //
 // Corresponds with GET /v1/session/{id}/stream (the `StreamSession` operationId).
 func (c *Client) StreamSession(ctx context.Context, id SessionID, params *StreamSessionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2812,7 +2820,7 @@ type ClientWithResponsesInterface interface {
 
 	// CompactWithResponse Rewrite the database without its free pages, for the operator
 	//
-	// The service goes on meanwhile. It takes seconds to minutes.
+	// The service goes on meanwhile. It takes seconds to minutes, and waits for a backup under way.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3004,14 +3012,15 @@ type ClientWithResponsesInterface interface {
 
 	// StreamSessionWithResponse Follow a session's events
 	//
-	// What is recorded from `startIndex` on, then what happens, without an end of its own:
-	// it ends when the client goes, when the client does not read for 30 seconds, or when
-	// the service stops. Go on with the index after the last one that was seen.
+	// What is recorded from `startIndex` on, then what happens. It ends behind the last
+	// event of a task; a chat's has no end of its own. Otherwise it ends when the client
+	// goes, when the client does not read for 30 seconds, or when the service stops.
+	// Go on with the index after the last one that was seen.
 	//
 	// NDJSON has one event per line and nothing else, so nothing is sent while nothing
-	// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index),
-	// `event:` (its type) and `data:` (the same JSON), a comment comes every 15 seconds,
-	// and `Last-Event-ID` wins over `startIndex`, so that a browser resumes by itself.
+	// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index)
+	// and `data:` (the same JSON), a comment comes every 15 seconds, and `Last-Event-ID`
+	// wins over `startIndex`, so that a browser resumes by itself.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3031,14 +3040,19 @@ type ClientWithResponsesInterface interface {
 type BackupResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 	// JSON401 the response for an HTTP 401 `application/json` response
 	JSON401 *Unauthorized
 	// JSON403 the response for an HTTP 403 `application/json` response
 	JSON403 *Forbidden
-	// JSON409 the response for an HTTP 409 `application/json` response
-	JSON409 *Conflict
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Unavailable
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r BackupResponse) GetJSON400() *BadRequest {
+	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
@@ -3049,11 +3063,6 @@ func (r BackupResponse) GetJSON401() *Unauthorized {
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
 func (r BackupResponse) GetJSON403() *Forbidden {
 	return r.JSON403
-}
-
-// GetJSON409 returns the response for an HTTP 409 `application/json` response
-func (r BackupResponse) GetJSON409() *Conflict {
-	return r.JSON409
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -3095,12 +3104,12 @@ type CompactResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Compaction
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 	// JSON401 the response for an HTTP 401 `application/json` response
 	JSON401 *Unauthorized
 	// JSON403 the response for an HTTP 403 `application/json` response
 	JSON403 *Forbidden
-	// JSON409 the response for an HTTP 409 `application/json` response
-	JSON409 *Conflict
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Unavailable
 }
@@ -3108,6 +3117,11 @@ type CompactResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r CompactResponse) GetJSON200() *Compaction {
 	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CompactResponse) GetJSON400() *BadRequest {
+	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
@@ -3118,11 +3132,6 @@ func (r CompactResponse) GetJSON401() *Unauthorized {
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
 func (r CompactResponse) GetJSON403() *Forbidden {
 	return r.JSON403
-}
-
-// GetJSON409 returns the response for an HTTP 409 `application/json` response
-func (r CompactResponse) GetJSON409() *Conflict {
-	return r.JSON409
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -3655,11 +3664,18 @@ type GetHealthResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Ok
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r GetHealthResponse) GetJSON200() *Ok {
 	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetHealthResponse) GetJSON400() *BadRequest {
+	return r.JSON400
 }
 
 // GetBody returns the raw response body bytes
@@ -3696,10 +3712,10 @@ type GetInfoResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Info
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 	// JSON401 the response for an HTTP 401 `application/json` response
 	JSON401 *Unauthorized
-	// JSON403 the response for an HTTP 403 `application/json` response
-	JSON403 *Forbidden
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3707,14 +3723,14 @@ func (r GetInfoResponse) GetJSON200() *Info {
 	return r.JSON200
 }
 
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetInfoResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
 func (r GetInfoResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
-}
-
-// GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r GetInfoResponse) GetJSON403() *Forbidden {
-	return r.JSON403
 }
 
 // GetBody returns the raw response body bytes
@@ -3813,11 +3829,18 @@ type GetDescriptionJSONResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *map[string]interface{}
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r GetDescriptionJSONResponse) GetJSON200() *map[string]interface{} {
 	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetDescriptionJSONResponse) GetJSON400() *BadRequest {
+	return r.JSON400
 }
 
 // GetBody returns the raw response body bytes
@@ -3854,11 +3877,18 @@ type GetDescriptionYAMLResponse struct {
 	HTTPResponse *http.Response
 	// YAML200 the response for an HTTP 200 `application/yaml` response
 	YAML200 *string
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
 }
 
 // GetYAML200 returns the response for an HTTP 200 `application/yaml` response
 func (r GetDescriptionYAMLResponse) GetYAML200() *string {
 	return r.YAML200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetDescriptionYAMLResponse) GetJSON400() *BadRequest {
+	return r.JSON400
 }
 
 // GetBody returns the raw response body bytes
@@ -4542,8 +4572,6 @@ type ListSessionsResponse struct {
 	JSON400 *BadRequest
 	// JSON401 the response for an HTTP 401 `application/json` response
 	JSON401 *Unauthorized
-	// JSON403 the response for an HTTP 403 `application/json` response
-	JSON403 *Forbidden
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Unavailable
 }
@@ -4561,11 +4589,6 @@ func (r ListSessionsResponse) GetJSON400() *BadRequest {
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
 func (r ListSessionsResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
-}
-
-// GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r ListSessionsResponse) GetJSON403() *Forbidden {
-	return r.JSON403
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -4620,7 +4643,7 @@ func (c *ClientWithResponses) BackupWithResponse(ctx context.Context, reqEditors
 
 // CompactWithResponse Rewrite the database without its free pages, for the operator
 //
-// The service goes on meanwhile. It takes seconds to minutes.
+// The service goes on meanwhile. It takes seconds to minutes, and waits for a backup under way.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -4956,14 +4979,15 @@ func (c *ClientWithResponses) StopSessionWithResponse(ctx context.Context, id Se
 
 // StreamSessionWithResponse Follow a session's events
 //
-// What is recorded from `startIndex` on, then what happens, without an end of its own:
-// it ends when the client goes, when the client does not read for 30 seconds, or when
-// the service stops. Go on with the index after the last one that was seen.
+// What is recorded from `startIndex` on, then what happens. It ends behind the last
+// event of a task; a chat's has no end of its own. Otherwise it ends when the client
+// goes, when the client does not read for 30 seconds, or when the service stops.
+// Go on with the index after the last one that was seen.
 //
 // NDJSON has one event per line and nothing else, so nothing is sent while nothing
-// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index),
-// `event:` (its type) and `data:` (the same JSON), a comment comes every 15 seconds,
-// and `Last-Event-ID` wins over `startIndex`, so that a browser resumes by itself.
+// happens. With `Accept: text/event-stream` each event is sent as `id:` (its index)
+// and `data:` (the same JSON), a comment comes every 15 seconds, and `Last-Event-ID`
+// wins over `startIndex`, so that a browser resumes by itself.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5005,6 +5029,13 @@ func ParseBackupResponse(rsp *http.Response) (*BackupResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
 		var dest Unauthorized
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5018,13 +5049,6 @@ func ParseBackupResponse(rsp *http.Response) (*BackupResponse, error) {
 			return nil, err
 		}
 		response.JSON403 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest Conflict
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -5059,6 +5083,13 @@ func ParseCompactResponse(rsp *http.Response) (*CompactResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
 		var dest Unauthorized
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5072,13 +5103,6 @@ func ParseCompactResponse(rsp *http.Response) (*CompactResponse, error) {
 			return nil, err
 		}
 		response.JSON403 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest Conflict
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -5514,6 +5538,13 @@ func ParseGetHealthResponse(rsp *http.Response) (*GetHealthResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
 	}
 
 	return response, nil
@@ -5540,19 +5571,19 @@ func ParseGetInfoResponse(rsp *http.Response) (*GetInfoResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
 		var dest Unauthorized
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.JSON401 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
-		var dest Forbidden
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON403 = &dest
 
 	}
 
@@ -5627,6 +5658,13 @@ func ParseGetDescriptionJSONResponse(rsp *http.Response) (*GetDescriptionJSONRes
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
 	}
 
 	return response, nil
@@ -5652,6 +5690,13 @@ func ParseGetDescriptionYAMLResponse(rsp *http.Response) (*GetDescriptionYAMLRes
 			return nil, err
 		}
 		response.YAML200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
 
 	}
 
@@ -6144,6 +6189,9 @@ func ParseStreamSessionResponse(rsp *http.Response) (*StreamSessionResponse, err
 	}
 
 	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6218,13 +6266,6 @@ func ParseListSessionsResponse(rsp *http.Response) (*ListSessionsResponse, error
 			return nil, err
 		}
 		response.JSON401 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
-		var dest Forbidden
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
