@@ -218,12 +218,20 @@ func (a *actor) open() []state.Turn {
 func (d *draft) settle(del state.StoredDelivery, status state.DeliveryStatus, decision, turnID string) {
 	u := state.DeliveryUpdate{
 		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1,
-		Decision: clip(d.a.e.redact(decision), maxReasonText), TurnID: turnID,
+		Decision: d.a.e.decisionText(del, decision), TurnID: turnID,
 	}
 	if d.a.sess.Version > 0 || d.sess != nil {
 		u.SessionID = d.a.id
 	}
 	d.change.Deliveries = append(d.change.Deliveries, u)
+}
+
+// decisionText is a decision as it is kept with its delivery.
+func (e *Engine) decisionText(del state.StoredDelivery, decision string) string {
+	if del.Replays > 0 {
+		decision = fmt.Sprintf("replay %d: %s", del.Replays, decision)
+	}
+	return clip(e.redact(decision), maxReasonText)
 }
 
 // interrupt drafts the end of a turn that was stopped or overtaken. The world

@@ -251,7 +251,7 @@ func storable(in Intent) error {
 // settleDelivery records a decision that concerns the delivery alone.
 func (e *Engine) settleDelivery(del state.StoredDelivery, status state.DeliveryStatus, decision string) {
 	u := state.DeliveryUpdate{
-		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: clip(e.redact(decision), maxReasonText),
+		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: e.decisionText(del, decision),
 	}
 	if _, err := e.commit(e.actors.ctx, state.Change{Deliveries: []state.DeliveryUpdate{u}}); err != nil {
 		e.logger.Error("delivery not settled; it will be decided again at the next start",
