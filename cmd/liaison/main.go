@@ -11,6 +11,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
+
+	"github.com/liaison-bot/liaison/cmd/liaison/internal/terminal"
 )
 
 // version is set by the linker.
@@ -23,7 +26,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	ignoreFileSizeSignal()
 	useTwoProcessors()
-	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // useTwoProcessors lets webhooks be read on a machine with one CPU while the disk
@@ -35,44 +38,22 @@ func useTwoProcessors() {
 	}
 }
 
-// run is the whole program: it returns the exit status, 0 for success, 1 for a
-// failure, 2 for a command line or settings that cannot be used.
-func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	root := newRoot(environ, stdout, stderr)
+// run is the whole program: it returns the exit status.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(&console{environ: environ, in: stdin, out: stdout, err: stderr, now: time.Now})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
-	status := 1
-	if e, ok := errors.AsType[exitStatus](err); ok {
-		status = e.status
-		if e.cause == nil {
-			return status
-		}
+	status := statusOf(ctx, err)
+	if e, ok := errors.AsType[exitStatus](err); ok && e.cause == nil || status == exitInterrupted {
+		return status
 	}
-	fmt.Fprintf(stderr, "liaison: %v\n", err)
+	// What a service or a file said is in it.
+	fmt.Fprintf(stderr, "liaison: %s\n", terminal.Text(err.Error()))
 	return status
 }
-
-// exitStatus is an error with the exit status that it shall lead to. A nil
-// cause prints nothing.
-type exitStatus struct {
-	status int
-	cause  error
-}
-
-func (e exitStatus) Error() string {
-	if e.cause == nil {
-		return fmt.Sprintf("exit status %d", e.status)
-	}
-	return e.cause.Error()
-}
-
-func (e exitStatus) Unwrap() error { return e.cause }
-
-// unusable marks an error in what the operator gave us.
-func unusable(err error) error { return exitStatus{status: 2, cause: err} }
 
 // buildVersion is the stamped version, or the module's when "go install" built it.
 func buildVersion() string {

@@ -14,7 +14,8 @@ import (
 )
 
 // newRoot builds the command line.
-func newRoot(environ []string, stdout, stderr io.Writer) *cobra.Command {
+func newRoot(con *console) *cobra.Command {
+	environ, stdout, stderr := con.environ, con.out, con.err
 	var showVersion bool
 	root := &cobra.Command{
 		Use:   "liaison",
@@ -27,7 +28,10 @@ posts a check and a review.
 
   liaison demo          watch the main job on simulated platforms, no account needed
   liaison serve         run the service
-  liaison help config   every setting`,
+  liaison send "…"      ask the running service something
+  liaison help config   every setting
+
+` + exitHelp(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          usage(cobra.NoArgs),
@@ -47,19 +51,47 @@ posts a check and a review.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return unusable(fmt.Errorf("%w\nRun \"%s --help\" for its flags", err, c.CommandPath()))
 	})
-	root.AddCommand(
+	root.CompletionOptions.DisableDefaultCmd = true // ours keeps to the exit statuses
+	add := func(group, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: group, Title: title})
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("service", "The service:",
 		newServe(environ, stderr),
 		newDemo(environ, stdout, stderr),
 		newBridge(environ, stderr),
+	)
+	add("client", "Against the running service:",
+		newSend(con),
+		newSessions(con),
+		newTrajectory(con),
+		newCost(con),
+		newDeliveries(con),
+		newDead(con),
+		newCompact(con),
+		newBackup(con),
+	)
+	root.AddCommand(
 		newVersion(stdout),
+		newCompletion(root, stdout),
 		newHelpConfig(stdout),
 	)
+	checkUsage(root)
+	return root
+}
+
+// checkUsage makes what is wrong about arguments, of commands of commands too,
+// an unusable command line.
+func checkUsage(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Args != nil {
 			c.Args = usage(c.Args)
 		}
+		checkUsage(c)
 	}
-	return root
 }
 
 // usage makes a wrong number of arguments an unusable command line.
