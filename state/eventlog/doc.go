@@ -3,4 +3,8 @@
 //
 // A line that a crash tore is cut off when the session is next used. Nothing
 // lists folders, and nothing reads a whole file to find its end or an index.
+//
+// The record of a session that rests is packed: compressed into a segment file
+// of many sessions, packed/<number>.seg, while an index elsewhere says where it
+// is. It is read as before, and has a file of its own again once it goes on.
 package eventlog

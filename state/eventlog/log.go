@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,6 +36,11 @@ type Options struct {
 	MaxOpen int
 	// Logger is told what was cut off; nothing is logged if nil.
 	Logger *slog.Logger
+	// Index remembers where packed records are. Without it nothing is packed, and
+	// what was packed is not found.
+	Index state.PackIndex
+
+	afterStep func(name string)
 }
 
 // recordName is the file of a session in its folder.
@@ -42,8 +48,13 @@ const recordName = "events.ndjson"
 
 // Log implements [state.EventLog] with a folder of files.
 type Log struct {
-	dir  string
-	opts Options
+	dir    string // of the sessions
+	packed string // of the segments
+	opts   Options
+
+	// packing is held while segments change, before the mutexes of records.
+	packing sync.Mutex
+	current *segment
 
 	mu     sync.Mutex
 	closed bool
@@ -65,11 +76,12 @@ func Open(dir string, opts Options) (*Log, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	packed := filepath.Join(dir, "packed")
 	dir = filepath.Join(dir, "sessions")
 	if err := durable.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	return &Log{dir: dir, opts: opts, files: map[string]*file{}, idle: list.New(), resting: list.New()}, nil
+	return &Log{dir: dir, packed: packed, opts: opts, files: map[string]*file{}, idle: list.New(), resting: list.New()}, nil
 }
 
 // Append implements [state.EventLog]. Lifecycle events of one session should be
@@ -91,26 +103,45 @@ func (l *Log) append(ctx context.Context, sessionID string, sync bool, events []
 		return err
 	}
 	defer l.give(f)
-	opened, entered, err := f.append(sessionID, events, l.opts.Logger)
-	if err != nil || !sync {
+	opened, entered, err := l.appendTo(ctx, f, events)
+	if err != nil || !sync || opened == nil {
 		return err
 	}
 	return f.sync(opened, entered)
 }
 
-// append adds events in one write, and returns what has to be synced.
-func (f *file) append(sessionID string, events []state.Event, log *slog.Logger) (opened *os.File, entered bool, err error) {
+// appendTo adds events in one write, and returns what has to be synced, if anything.
+func (l *Log) appendTo(ctx context.Context, f *file, events []state.Event) (opened *os.File, entered bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.open(true, log); err != nil {
+	if err := l.openToWrite(ctx, f, len(events)); err != nil || f.f == nil {
 		return nil, false, err
 	}
-	lines, err := encode(f.next, sessionID, events)
+	lines, err := encode(f.next, f.id, events)
 	if err != nil {
 		return nil, false, err
 	}
 	err = f.write(lines, int64(len(events)))
 	return f.f, f.entered, err
+}
+
+// openToWrite opens the file of a session, which gets one if it has none, or a
+// packed record. With nothing to append to a packed record f stays closed: what
+// is there is synced. f.mu is held.
+func (l *Log) openToWrite(ctx context.Context, f *file, events int) error {
+	err := f.open(false, l.opts.Logger)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if events == 0 {
+		if _, packed, err := l.position(ctx, f.id); err != nil || packed {
+			return err
+		}
+	}
+	if err := l.unpack(ctx, f); err != nil {
+		return err
+	}
+	return f.open(true, l.opts.Logger)
 }
 
 // encode makes the lines of events whose first has index next.
@@ -139,6 +170,9 @@ func encode(next int64, sessionID string, events []state.Event) ([]byte, error) 
 
 // Close implements [state.EventLog]. Appends under way finish.
 func (l *Log) Close() error {
+	l.packing.Lock()
+	l.leaveSegment()
+	l.packing.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

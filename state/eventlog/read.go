@@ -41,7 +41,7 @@ func (l *Log) read(ctx context.Context, sessionID string, from int64, yield func
 	}
 	defer chunks.Put(buf)
 	for at := (mark{index: from, offset: -1}); at.index < end; {
-		lines, err := l.chunk(sessionID, &at, *buf)
+		lines, err := l.chunk(ctx, sessionID, &at, *buf)
 		if err != nil {
 			return err
 		}
@@ -74,14 +74,27 @@ var chunks sync.Pool
 // chunk returns whole lines from the one with at's index on, which is there. The
 // file is not open afterwards, however long a reader takes. at.offset is where
 // that line begins, or negative if that is not known yet, and then set.
-func (l *Log) chunk(sessionID string, at *mark, buf []byte) ([]byte, error) {
-	f, _, err := l.reader(sessionID, at.index)
-	if err != nil {
-		return nil, err
+func (l *Log) chunk(ctx context.Context, sessionID string, at *mark, buf []byte) ([]byte, error) {
+	for range findTries {
+		f, p, err := l.reader(ctx, sessionID, at.index)
+		switch {
+		case err != nil:
+			return nil, err
+		case f != nil:
+			return f.chunk(at, buf)
+		case p == nil:
+			return nil, l.corrupt(sessionID, at.index, nil)
+		}
+		lines, err := l.packedChunk(ctx, sessionID, *p, at)
+		if !errors.Is(err, errMoved) {
+			return lines, err
+		}
 	}
-	if f == nil {
-		return nil, l.corrupt(sessionID, at.index, nil)
-	}
+	return nil, errMoved
+}
+
+// chunk reads whole lines of a file, and closes it.
+func (f *record) chunk(at *mark, buf []byte) (_ []byte, err error) {
 	defer func() { _ = f.Close() }() // nothing was written
 	if at.offset < 0 {
 		if at.offset, err = offsetOf(f, at.index); err != nil {
@@ -105,7 +118,7 @@ func (l *Log) chunk(sessionID string, at *mark, buf []byte) ([]byte, error) {
 
 // Len implements [state.EventLog].
 func (l *Log) Len(ctx context.Context, sessionID string) (int64, error) {
-	n, err := l.len(sessionID)
+	n, err := l.len(ctx, sessionID)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -115,7 +128,7 @@ func (l *Log) Len(ctx context.Context, sessionID string) (int64, error) {
 	return n, nil
 }
 
-func (l *Log) len(sessionID string) (int64, error) {
+func (l *Log) len(ctx context.Context, sessionID string) (int64, error) {
 	f, err := l.take(sessionID)
 	if err != nil {
 		return 0, err
@@ -125,7 +138,8 @@ func (l *Log) len(sessionID string) (int64, error) {
 	defer f.mu.Unlock()
 	err = f.open(false, l.opts.Logger)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		p, _, err := l.position(ctx, sessionID)
+		return p.Events, err
 	}
 	return f.next, err
 }
@@ -152,29 +166,32 @@ func corrupt(name string, index int64, cause error) error {
 	return fmt.Errorf("event %d in %s (%w): %w", index, name, cause, state.ErrCorrupt)
 }
 
-// reader opens the whole lines of a session and says how many there are. It
-// returns nil if there is none with an index of from or above.
-func (l *Log) reader(sessionID string, from int64) (*record, int64, error) {
+// reader opens the whole lines of a session, or says where its packed record
+// is. It returns neither if there is no line with an index of from or above.
+func (l *Log) reader(ctx context.Context, sessionID string, from int64) (*record, *state.PackedRecord, error) {
 	f, err := l.take(sessionID)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer l.give(f)
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	err = f.open(false, l.opts.Logger)
-	size, next, near := f.size, f.next, f.before(from)
-	f.mu.Unlock()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && from >= next {
-		return nil, 0, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		p, found, err := l.position(ctx, sessionID)
+		if err != nil || !found || from >= p.Events {
+			return nil, nil, err
+		}
+		return nil, &p, nil
 	}
-	if err != nil {
-		return nil, 0, err
+	if err != nil || from >= f.next {
+		return nil, nil, err
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return &record{opened, size, near}, next, nil
+	return &record{opened, f.size, f.before(from)}, nil, nil
 }
 
 // offsetOf finds the line with an index that is there: indexes are dense and
@@ -294,10 +311,28 @@ func (l *Log) HasCommit(ctx context.Context, sessionID string, commit uint64, ty
 }
 
 func (l *Log) hasCommit(ctx context.Context, sessionID string, commit uint64, typ string) (bool, error) {
-	f, _, err := l.reader(sessionID, 0)
-	if err != nil || f == nil || commit == 0 {
-		return false, err
+	if commit == 0 {
+		return false, nil
 	}
+	for range findTries {
+		f, p, err := l.reader(ctx, sessionID, 0)
+		switch {
+		case err != nil:
+			return false, err
+		case f != nil:
+			return f.hasCommit(ctx, commit, typ)
+		case p == nil:
+			return false, nil
+		}
+		if found, err := l.hasPackedCommit(ctx, sessionID, *p, commit, typ); !errors.Is(err, errMoved) {
+			return found, err
+		}
+	}
+	return false, errMoved
+}
+
+// hasCommit looks for an event, and closes the file.
+func (f *record) hasCommit(ctx context.Context, commit uint64, typ string) (bool, error) {
 	defer func() { _ = f.Close() }() // nothing was written
 	earlier := 0
 	for line, err := range backwards(f, f.size) {
