@@ -2,11 +2,10 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,15 +13,22 @@ import (
 )
 
 // dispatcher reads stored deliveries in order, has them mapped, and hands them
-// to the actors of their sessions. It waits for nothing but the store.
+// to the actors of their sessions. It waits for nothing but the store, and gives
+// way to intake.
 type dispatcher struct {
 	e *Engine
 	// work bounds decisions that have begun; they outlive the intake.
 	work context.Context
+	note *handNote // nil when there can be none
 	// after is how far the pending deliveries were looked at; next is when the
-	// first of those that were not due is.
-	after uint64
-	next  time.Time
+	// first of those that were not due is. again is set when there may be some
+	// before after, and looked is when that was last looked at.
+	after  uint64
+	next   time.Time
+	again  bool
+	looked time.Time
+	// began is when the dispatcher last had rested.
+	began time.Time
 
 	mu sync.Mutex
 	// deciding holds the deliveries that are read but not settled.
@@ -37,16 +43,30 @@ func newDispatcher(work context.Context, e *Engine) *dispatcher {
 
 // run works until ctx ends, and then until nothing it began is undecided.
 func (d *dispatcher) run(ctx context.Context) {
+	note, left, err := openHandNote(d.e.dir, d.e.store.Epoch())
+	if err != nil {
+		d.e.logger.Warn("a delivery that ends the process again and again will not be given up", "error", err)
+	} else {
+		d.note = note
+		defer note.remove()
+	}
 	defer d.settling.Wait()
+	if err = d.tryAlone(ctx, left); err == nil {
+		err = d.loop(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		d.e.abort(err)
+	}
+}
+
+func (d *dispatcher) loop(ctx context.Context) error {
 	for {
+		d.began = d.e.now()
 		if err := d.pass(ctx); err != nil {
-			if ctx.Err() == nil {
-				d.e.abort(err)
-			}
-			return
+			return err
 		}
 		if !d.await(ctx) {
-			return
+			return nil
 		}
 	}
 }
@@ -63,15 +83,18 @@ func (d *dispatcher) await(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	case <-d.room:
-		return true
 	case <-d.e.store.Accepted():
+		// A dead delivery becomes pending again under its old number.
+		d.again = true
 	case <-due:
+		d.again = true
 	}
-	// A dead delivery becomes pending again under its old number, and a
-	// postponed one keeps its own: look at all of them again.
-	d.after, d.next = 0, time.Time{}
 	return true
 }
+
+// lookBehind is how long deliveries that became pending again may wait behind
+// new ones.
+const lookBehind = time.Second
 
 // pass hands over every pending delivery that is due while there is room.
 func (d *dispatcher) pass(ctx context.Context) error {
@@ -80,8 +103,16 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		// the page is read must not look like one that nobody has taken yet.
 		taken := d.taken()
 		free := maxDispatching - len(taken)
+		if free == 0 && d.giveWay(ctx) {
+			continue
+		}
 		if free == 0 {
 			return nil
+		}
+		// From the beginning only when nothing is in hand, or now and then:
+		// everything in hand would be read again.
+		if d.again && (len(taken) == 0 || d.e.now().Sub(d.looked) >= lookBehind) {
+			d.after, d.next, d.again, d.looked = 0, time.Time{}, false, d.e.now()
 		}
 		page, err := read(ctx, d.e, func(ctx context.Context) ([]state.StoredDelivery, error) {
 			return d.e.store.Pending(ctx, d.after, deliveryPage)
@@ -89,12 +120,53 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read pending deliveries: %w", err)
 		}
-		if len(page) == 0 {
-			return nil
+		picked := d.pick(page, taken, free)
+		if len(picked) > 0 {
+			d.handle(picked)
 		}
-		d.handle(d.pick(page, taken, free))
+		if len(page) == deliveryPage || len(picked) > 0 && d.giveWay(ctx) || d.behind() {
+			continue
+		}
+		return nil
 	}
 	return nil
+}
+
+// behind reports whether all that was new is taken and the rest must be looked
+// at now. Otherwise the last delivery to be settled wakes the loop for that.
+func (d *dispatcher) behind() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.again && len(d.deciding) == 0
+}
+
+// giveWay waits, while intake is busy, until what was handed over is decided and
+// intake has had its share. It reports false when there was no need to.
+func (d *dispatcher) giveWay(ctx context.Context) bool {
+	if !d.e.pace.busy() {
+		d.began = d.e.now()
+		return false
+	}
+	d.drain(ctx, paceMax)
+	d.e.pace.rest(ctx, d.e.now().Sub(d.began))
+	d.began = d.e.now()
+	return true
+}
+
+// drain waits until nothing is being decided, at most for some time: a channel
+// may take long to answer whether somebody may stop a session.
+func (d *dispatcher) drain(ctx context.Context, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for len(d.taken()) > 0 {
+		select {
+		case <-d.room:
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		}
+	}
 }
 
 // pick takes up to free deliveries of a page that are due and not taken.
@@ -151,12 +223,18 @@ func (d *dispatcher) settled(seq uint64) {
 	}
 }
 
-// handle maps a page on all processors, then routes it in order.
+// handle notes a page, maps it on all processors, or on one while intake is
+// busy, and routes it in order.
 func (d *dispatcher) handle(page []state.StoredDelivery) {
+	d.noteHand()
 	intents := make([]Intent, len(page))
 	faults := make([]error, len(page))
 	var wg sync.WaitGroup
-	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	at := runtime.GOMAXPROCS(0)
+	if d.e.pace.busy() {
+		at = 1
+	}
+	places := make(chan struct{}, at)
 	for i := range page {
 		places <- struct{}{}
 		wg.Go(func() {
@@ -171,10 +249,20 @@ func (d *dispatcher) handle(page []state.StoredDelivery) {
 	}
 }
 
+// noteHand writes down what is in hand, before it can do harm.
+func (d *dispatcher) noteHand() {
+	if d.note == nil {
+		return
+	}
+	if err := d.note.write(d.e.store.Epoch(), slices.Collect(maps.Keys(d.taken()))); err != nil {
+		d.e.logger.Warn("deliveries in hand not noted", "error", err)
+	}
+}
+
 // route hands one mapped delivery on. Decisions that concern no session are
 // committed beside the loop, so that many share one sync of the disk.
 func (d *dispatcher) route(del state.StoredDelivery, in Intent, fault error) {
-	settled := func() { d.settled(del.Seq) }
+	settled := sync.OnceFunc(func() { d.settled(del.Seq) })
 	settle := func(status state.DeliveryStatus, decision string) {
 		go func() {
 			defer settled()
@@ -187,7 +275,7 @@ func (d *dispatcher) route(del state.StoredDelivery, in Intent, fault error) {
 	case in.Action == ActionIgnore:
 		settle(state.DeliveryIgnored, in.Reason)
 	default:
-		err := d.e.actors.route(d.work, in.Key, func(a *actor) { a.admit(del, in, settled) })
+		err := d.e.actors.route(d.work, in.Key, func(a *actor) { d.admit(a, del, in, settled) })
 		if err != nil {
 			d.e.logger.Error("delivery not routed; it will be at the next start", "delivery", ref(del), "error", err)
 			settled()
@@ -195,85 +283,18 @@ func (d *dispatcher) route(del state.StoredDelivery, in Intent, fault error) {
 	}
 }
 
-// mapDelivery asks the delivery's channel what it means. An error says why it
-// cannot be understood.
-func (e *Engine) mapDelivery(del state.StoredDelivery) (in Intent, err error) {
-	c, ok := e.channels[del.Source]
-	if !ok {
-		return in, fmt.Errorf("no channel %q is configured", del.Source)
-	}
-	err = guard("Map of channel "+del.Source, e.redact, func() (err error) {
-		in, err = c.Map(Delivery{
-			Source: del.Source, ID: del.ID, Event: del.Event, Headers: del.Headers,
-			Body: del.Body, ReceivedAt: del.ReceivedAt,
-		})
-		return err
+// admit has an actor decide. A delivery that makes it panic is given up: it
+// would do so again.
+func (d *dispatcher) admit(a *actor, del state.StoredDelivery, in Intent, settled func()) {
+	err := guard("deciding", d.e.redact, func() error {
+		a.admit(del, in, settled)
+		return nil
 	})
-	var p *panicError
-	if errors.As(err, &p) {
-		e.logger.Error("panic", "delivery", ref(del), "error", p, "stack", p.stack)
-	}
-	if err != nil {
-		return in, fmt.Errorf("cannot be understood: %w", err)
-	}
-	switch in.Action {
-	case ActionIgnore:
-		if in.Reason == "" {
-			in.Reason = "means nothing here"
-		}
-	case ActionRun, ActionArchive, ActionStop:
-		if err := storable(in); err != nil {
-			return in, fmt.Errorf("cannot be understood: %w", err)
-		}
-	default:
-		return in, fmt.Errorf("cannot be understood: the channel asked for unknown action %d", in.Action)
-	}
-	return in, nil
-}
-
-// storable refuses what no store can hold, before a decision is built on it.
-func storable(in Intent) error {
-	ids := append([]string{in.Key}, in.Aliases...)
-	if in.Fact != "" {
-		ids = append(ids, in.Fact)
-	}
-	for _, id := range ids {
-		if !state.ValidID(id) {
-			return fmt.Errorf("the channel made an impossible key, alias or fact: %.80q", id)
-		}
-	}
-	if len(in.Request) > 0 && !json.Valid(in.Request) {
-		return errors.New("the channel made a request that is not JSON")
-	}
-	return nil
-}
-
-// settleDelivery records a decision that concerns the delivery alone.
-func (e *Engine) settleDelivery(del state.StoredDelivery, status state.DeliveryStatus, decision string) {
-	u := state.DeliveryUpdate{
-		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: e.decisionText(del, decision),
-	}
-	if _, err := e.commit(e.actors.ctx, state.Change{Deliveries: []state.DeliveryUpdate{u}}); err != nil {
-		e.logger.Error("delivery not settled; it will be decided again at the next start",
-			"delivery", ref(del), "error", err)
+	if err == nil {
 		return
 	}
-	e.noteDelivery(del, u)
-}
-
-// noteDelivery logs what was decided about a delivery, and why: one line for
-// each, at a level that is shown, since it answers why nothing happened.
-func (e *Engine) noteDelivery(del state.StoredDelivery, u state.DeliveryUpdate) {
-	log := e.logger.With("delivery", ref(del), "event", del.Event, "reason", u.Decision)
-	if u.SessionID != "" {
-		log = log.With("session", u.SessionID)
-	}
-	switch u.Status {
-	case state.DeliveryDead:
-		log.Warn("delivery given up")
-	case state.DeliveryIgnored:
-		log.Info("delivery ignored")
-	default:
-		log.Info("delivery taken up")
-	}
+	defer settled()
+	a.stale = true
+	a.logPanic(err)
+	d.e.settleDelivery(del, state.DeliveryDead, "could not be decided: "+err.Error())
 }

@@ -158,6 +158,15 @@ func (a *actor) place(t state.Turn) bool {
 // noteTurn logs a step in the life of a turn. That it was queued for the first
 // time stands with its delivery.
 func (a *actor) noteTurn(t state.Turn) {
+	if t.Status.Ended() {
+		began, ran := t.StartedAt, time.Duration(0)
+		if began.IsZero() {
+			began = t.EndedAt
+		} else {
+			ran = t.EndedAt.Sub(began)
+		}
+		a.e.metrics.TurnEnded(a.channelOf(t), string(t.Status), max(began.Sub(t.QueuedAt), 0), max(ran, 0))
+	}
 	log := a.e.logger.With("session", a.id, "turn", t.ID)
 	if t.Reason != "" {
 		log = log.With("reason", t.Reason)

@@ -19,6 +19,9 @@ const (
 	// deliveryPage is how many bodies are in memory at once until they are mapped;
 	// GitHub's reach 25 MB each.
 	deliveryPage = 16
+	// maxDeadly is how often a delivery may take the process with it while it is
+	// alone in hand, before it becomes a dead letter.
+	maxDeadly = 3
 	// maxConflicts is how often one decision is taken anew because a row changed
 	// meanwhile. Sessions have one writer each, so one retry is already rare.
 	maxConflicts = 10

@@ -17,6 +17,8 @@ type outbox struct {
 	e    *Engine
 	idle chan struct{}
 
+	claimed time.Time // when something was last claimed
+
 	mu   sync.Mutex
 	busy int
 	// uncounted holds, by item, the attempts that say nothing about the item,
@@ -50,6 +52,7 @@ func (o *outbox) run(intake, work context.Context) {
 
 // round claims what is due and waits for more. It reports false when it is time to go.
 func (o *outbox) round(intake, work, attempts context.Context) bool {
+	o.giveWay(intake)
 	free := maxDelivering - o.underWay()
 	if free > 0 && intake.Err() == nil {
 		items, err := read(work, o.e, func(ctx context.Context) ([]state.OutboxItem, error) {
@@ -85,6 +88,20 @@ func (o *outbox) round(intake, work, attempts context.Context) bool {
 	return true
 }
 
+// giveWay keeps claims apart while intake is busy.
+func (o *outbox) giveWay(intake context.Context) {
+	wait := min(paceTurns-o.e.now().Sub(o.claimed), paceTurns)
+	if wait > 0 && o.e.pace.busy() {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-intake.Done():
+		case <-timer.C:
+		}
+	}
+	o.claimed = o.e.now()
+}
+
 // perform makes one attempt and settles it.
 func (o *outbox) perform(work, attempts context.Context, item state.OutboxItem) {
 	defer func() {
@@ -104,8 +121,11 @@ func (o *outbox) perform(work, attempts context.Context, item state.OutboxItem) 
 		return
 	}
 	o.noteRestart(item)
+	began := o.e.now()
 	receipt, err := o.attempt(attempts, item, sess)
-	o.settle(work, item, sess, receipt, o.judge(attempts, item, receipt, err), paused(err))
+	s := o.judge(attempts, item, receipt, err)
+	o.e.metrics.EffectSettled(item.Channel, string(s.Result), max(o.e.now().Sub(began), 0))
+	o.settle(work, item, sess, receipt, s, paused(err))
 }
 
 // noteRestart forgives the attempts of an earlier process: how many of them

@@ -1,0 +1,93 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/liaison-bot/liaison/state"
+)
+
+// mapDelivery asks the delivery's channel what it means. An error says why it
+// cannot be understood.
+func (e *Engine) mapDelivery(del state.StoredDelivery) (in Intent, err error) {
+	c, ok := e.channels[del.Source]
+	if !ok {
+		return in, fmt.Errorf("no channel %q is configured", del.Source)
+	}
+	err = guard("Map of channel "+del.Source, e.redact, func() (err error) {
+		in, err = c.Map(Delivery{
+			Source: del.Source, ID: del.ID, Event: del.Event, Headers: del.Headers,
+			Body: del.Body, ReceivedAt: del.ReceivedAt,
+		})
+		return err
+	})
+	var p *panicError
+	if errors.As(err, &p) {
+		e.logger.Error("panic", "delivery", ref(del), "error", p, "stack", p.stack)
+	}
+	if err != nil {
+		return in, fmt.Errorf("cannot be understood: %w", err)
+	}
+	switch in.Action {
+	case ActionIgnore:
+		if in.Reason == "" {
+			in.Reason = "means nothing here"
+		}
+	case ActionRun, ActionArchive, ActionStop:
+		if err := storable(in); err != nil {
+			return in, fmt.Errorf("cannot be understood: %w", err)
+		}
+	default:
+		return in, fmt.Errorf("cannot be understood: the channel asked for unknown action %d", in.Action)
+	}
+	return in, nil
+}
+
+// storable refuses what no store can hold, before a decision is built on it.
+func storable(in Intent) error {
+	ids := append([]string{in.Key}, in.Aliases...)
+	if in.Fact != "" {
+		ids = append(ids, in.Fact)
+	}
+	for _, id := range ids {
+		if !state.ValidID(id) {
+			return fmt.Errorf("the channel made an impossible key, alias or fact: %.80q", id)
+		}
+	}
+	if len(in.Request) > 0 && !json.Valid(in.Request) {
+		return errors.New("the channel made a request that is not JSON")
+	}
+	return nil
+}
+
+// settleDelivery records a decision that concerns the delivery alone.
+func (e *Engine) settleDelivery(del state.StoredDelivery, status state.DeliveryStatus, decision string) {
+	u := state.DeliveryUpdate{
+		Seq: del.Seq, Status: status, Attempts: del.Attempts + 1, Decision: e.decisionText(del, decision),
+	}
+	if _, err := e.commit(e.actors.ctx, state.Change{Deliveries: []state.DeliveryUpdate{u}}); err != nil {
+		e.logger.Error("delivery not settled; it will be decided again at the next start",
+			"delivery", ref(del), "error", err)
+		return
+	}
+	e.noteDelivery(del, u)
+}
+
+// noteDelivery logs what was decided about a delivery, and why: one line for
+// each, at a level that is shown, since it answers why nothing happened.
+func (e *Engine) noteDelivery(del state.StoredDelivery, u state.DeliveryUpdate) {
+	e.metrics.DeliveryDecided(del.Source, string(u.Status), max(e.now().Sub(del.ReceivedAt), 0))
+	log := e.logger.With("delivery", ref(del), "event", del.Event, "reason", u.Decision)
+	if u.SessionID != "" {
+		log = log.With("session", u.SessionID)
+	}
+	switch u.Status {
+	case state.DeliveryDead:
+		log.Warn("delivery given up")
+	case state.DeliveryIgnored:
+		log.Info("delivery ignored")
+	default:
+		log.Info("delivery taken up")
+	}
+}
