@@ -113,6 +113,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
 	}
 
+	intake := &handlers.Intake{}
 	s.engine, err = sessions.New(sessions.Options{
 		Store:           s.store,
 		Log:             s.events,
@@ -124,6 +125,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Model:           func() string { return cfg.Model },
 		Redact:          secrets.String,
 		Logger:          log,
+		Intake:          intake.Storing,
 	})
 	if err != nil {
 		return nil, err
@@ -134,6 +136,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
 		Inbox:         s.store,
+		Intake:        intake,
 		Check:         s.store.Check,
 		GitHubSecrets: webhookSecrets,
 		API:           s.api,
