@@ -64,6 +64,10 @@ func open(path string, opts Options) (_ *Store, err error) {
 		return nil, fmt.Errorf("%s is empty: %w; restore a backup, or remove the file to begin with nothing", path, state.ErrCorrupt)
 	}
 
+	// A compaction that was interrupted has changed nothing else.
+	if err := os.Remove(compactPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
 	_, err = os.Stat(suspectPath(path))
 	suspect := err == nil
 	version, err := inspect(path, own, opts, opts.Verify || suspect)

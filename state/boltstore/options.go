@@ -26,6 +26,8 @@ type Options struct {
 	// BeforeCommit is for tests of failures: it is called before each commit,
 	// and an error from it fails the commit as an I/O error would.
 	BeforeCommit func() error
+
+	afterCopy func() // of a compaction, before the new file is in place
 }
 
 const (

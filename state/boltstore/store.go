@@ -20,7 +20,7 @@ import (
 type Store struct {
 	opts  Options
 	path  string
-	db    *bolt.DB
+	db    *bolt.DB // the writing goroutine's; others use current
 	file  *os.File // bbolt's own handle
 	epoch uint64
 
@@ -32,6 +32,9 @@ type Store struct {
 	// failure is why nothing can be trusted any more.
 	failure atomic.Pointer[error]
 	failed  chan struct{}
+
+	// swap is held while db is replaced, and for reading while it is looked up.
+	swap sync.RWMutex
 
 	// gate is held for reading while an operation is handed to the writer.
 	gate   sync.RWMutex
@@ -193,11 +196,15 @@ func (s *Store) view(ctx context.Context, fn func(*reader) error) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
+	db := s.current()
 	err := protect(s.path, func() error {
-		return s.db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
+		return db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
 	})
 	if failure := s.usable(); failure != nil {
 		return failure // it may have failed meanwhile
+	}
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && s.current() != db {
+		return s.view(ctx, fn) // a compaction replaced it
 	}
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return errClosed

@@ -28,7 +28,9 @@ type request struct {
 	op operation
 	// size is about how many bytes of values it writes.
 	size int
-	err  chan error
+	// alone, if set, is run instead of op, outside of any transaction.
+	alone func() error
+	err   chan error
 }
 
 // writer is what only the writing goroutine uses.
@@ -50,13 +52,16 @@ type batch struct {
 // submit hands an operation to the writer and waits until it is durable or
 // refused. The wait does not end with ctx: the outcome would not be known.
 func (s *Store) submit(ctx context.Context, op operation, size int) error {
+	return s.hand(ctx, &request{op: op, size: size, err: make(chan error, 1)})
+}
+
+func (s *Store) hand(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := s.usable(); err != nil {
 		return err
 	}
-	r := &request{op: op, size: size, err: make(chan error, 1)}
 	s.gate.RLock()
 	if s.closed {
 		s.gate.RUnlock()
@@ -72,24 +77,41 @@ func (s *Store) write() {
 	defer close(s.idle)
 	var gathered []*request
 	for first := range s.ops {
-		gathered = append(gathered[:0], first)
-		size := first.size
-	gather:
-		for len(gathered) < maxBatch && size < maxBatchBytes {
-			select {
-			case next, ok := <-s.ops:
-				if !ok {
-					break gather
-				}
-				gathered = append(gathered, next)
-				size += next.size
-			default:
-				break gather
+		for first != nil {
+			if first.alone != nil {
+				first.err <- first.alone()
+				break
 			}
+			var size int
+			var next *request
+			gathered, size, next = s.gather(gathered[:0], first)
+			s.transact(gathered, size)
+			clear(gathered)
+			first = next
 		}
-		s.transact(gathered, size)
-		clear(gathered)
 	}
+}
+
+// gather returns first with what waits behind it, as far as one transaction can
+// take it, and what then has to be done alone, if anything.
+func (s *Store) gather(into []*request, first *request) (gathered []*request, size int, next *request) {
+	into, size = append(into, first), first.size
+	for len(into) < maxBatch && size < maxBatchBytes {
+		select {
+		case r, ok := <-s.ops:
+			if !ok {
+				return into, size, nil
+			}
+			if r.alone != nil {
+				return into, size, r
+			}
+			into = append(into, r)
+			size += r.size
+		default:
+			return into, size, nil
+		}
+	}
+	return into, size, nil
 }
 
 // transact runs one transaction and answers those who wait for it.

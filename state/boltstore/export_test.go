@@ -1,0 +1,8 @@
+package boltstore
+
+// AfterCopy returns options that call fn when a compaction has its copy, which
+// is not in place yet.
+func AfterCopy(o Options, fn func()) Options {
+	o.afterCopy = fn
+	return o
+}
