@@ -145,6 +145,9 @@ func (j *judge) response(method, path string, r *http.Response, body []byte) err
 		}
 		return j.refusal(kind, body)
 	}
+	if r.StatusCode == http.StatusInternalServerError { // described for all at once
+		return j.refusal(kind, body)
+	}
 	status := strconv.Itoa(r.StatusCode)
 	raw, ok := op.Responses[status]
 	if !ok {
