@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,7 @@ func TestSimulationOfSends(t *testing.T) {
 func (s *simulation) checkRuns(turns []state.Turn) {
 	of := map[string]int{}
 	for _, t := range turns {
-		of[t.Message]++
+		of[strings.Join(Turn{Message: t.Message, Gathered: t.Gathered}.Messages(), "\n")]++
 		if t.Sending != nil {
 			s.t.Errorf("turn %s is %s and still looks for a run after %q", t.ID, t.Status, t.Sending.After)
 		}

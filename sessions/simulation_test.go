@@ -54,6 +54,8 @@ type simulation struct {
 	acked    []string
 	broken   map[string]bool
 	subjects []*subject
+	talk     talking
+	engine   *Engine
 }
 
 func simulate(t *testing.T, dir string, seed uint64) { simulateWith(t, dir, seed, nil) }
@@ -63,6 +65,7 @@ func simulateWith(t *testing.T, dir string, seed uint64, b *liveBridge) {
 	s := &simulation{
 		t: t, rng: rng, dir: dir, log: newLossyLog(), world: newWorld(), runner: &scriptedRunner{}, bridge: b,
 		store: &mortalStore{Store: memstore.New(memstore.Options{})}, broken: map[string]bool{},
+		talk: talking{heard: map[string]string{}},
 	}
 	var mu sync.Mutex
 	chance := func(percent int) bool {
@@ -97,7 +100,7 @@ func simulateWith(t *testing.T, dir string, seed uint64, b *liveBridge) {
 		} else {
 			s.store.left = -1
 		}
-		todo = s.life(todo, pick)
+		todo = s.life(todo, chance, pick)
 	}
 	s.calm = true
 	s.store.left = -1
@@ -119,7 +122,7 @@ func (s *simulation) misbehave(chance func(int) bool, pick func(int) int) {
 		if chance(10) {
 			return Brief{}, &RetryError{Paused: chance(30), Err: errors.New("rate limited")}
 		}
-		return Brief{Prompt: t.Message}, nil
+		return Brief{Prompt: strings.Join(t.Messages(), "\n")}, nil
 	}
 	s.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
 		if chance(10) {
@@ -175,6 +178,7 @@ func (s *simulation) script() []simulated {
 			sub.newest, sub.closed = rev, false
 		}
 	}
+	s.thread(add)
 	for _, do := range []string{"error", "panic", "ignore"} {
 		add(request{Do: do})
 	}
@@ -190,13 +194,13 @@ func (s *simulation) script() []simulated {
 
 // life is one process: it ends when it dies, or at some point by itself. It
 // returns what was not delivered.
-func (s *simulation) life(todo []simulated, pick func(int) int) []simulated {
+func (s *simulation) life(todo []simulated, chance func(int) bool, pick func(int) int) []simulated {
 	end := s.startEngine()
 	stopAt := len(todo) - 1 - pick(len(todo))
 	for len(todo) > stopAt && !s.store.isDead() {
 		d := todo[0]
-		body := fmt.Sprintf(`{"do":%q,"key":%q,"rev":%q,"prev":%q,"at":%d,"fact":%q,"text":%q}`,
-			d.Do, d.Key, d.Rev, d.Prev, d.At, d.Fact, d.Text)
+		body := fmt.Sprintf(`{"do":%q,"key":%q,"rev":%q,"prev":%q,"at":%d,"fact":%q,"text":%q,"coalesce":%v}`,
+			d.Do, d.Key, d.Rev, d.Prev, d.At, d.Fact, d.Text, d.Coalesce)
 		if before, _ := s.store.gone(); before {
 			break // not acknowledged: the sender brings it again
 		}
@@ -207,6 +211,7 @@ func (s *simulation) life(todo []simulated, pick func(int) int) []simulated {
 		s.acked = append(s.acked, d.id)
 		s.broken[d.id] = d.Do == "error" || d.Do == "panic"
 		time.Sleep(time.Duration(pick(4000)) * time.Millisecond)
+		s.chatter(s.engine, chance, pick)
 	}
 	end()
 	return todo
@@ -215,7 +220,7 @@ func (s *simulation) life(todo []simulated, pick func(int) int) []simulated {
 // startEngine returns what ends the process and opens the store anew.
 func (s *simulation) startEngine() (end func()) {
 	o := Options{
-		Store: s.store, Log: s.log, Channels: []Channel{s.world}, Runner: s.runner, Dir: s.dir,
+		Store: s.store, Log: s.log, Channels: []Channel{s.world, direct{}}, Runner: s.runner, Dir: s.dir,
 		MaxRunningTurns: 2, Rand: func() float64 { return 0.5 },
 	}
 	if s.bridge != nil {
@@ -225,6 +230,7 @@ func (s *simulation) startEngine() (end func()) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
@@ -280,6 +286,8 @@ func (s *simulation) check() {
 	for _, sub := range s.subjects {
 		s.checkSubject(ctx, sub)
 	}
+	s.checkTalk(ctx)
+	s.checkThread(ctx)
 }
 
 func (s *simulation) checkSubject(ctx context.Context, sub *subject) {
