@@ -122,6 +122,8 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Dir:             cfg.StateDir,
 		MaxRunningTurns: cfg.MaxRunningTurns,
 		TurnTimeout:     cfg.TurnTimeout,
+		Limits:          turnLimits(cfg.TurnLimits),
+		Prices:          prices(cfg.Prices),
 		Model:           func() string { return cfg.Model },
 		Redact:          secrets.String,
 		Logger:          log,
