@@ -14,4 +14,8 @@
 // the turn queue for one of a few places, gets a goroutine that prepares the
 // evidence and runs the agent, and comes back to the actor to be concluded. The
 // outbox performs what is owed, in order within a session.
+//
+// People also talk into a session directly: [Engine.Send] and [Engine.Stop] are
+// decided by the same actor. A turn is prepared by, and told to, the channel that
+// asked for it, which need not be the one that the session is on.
 package sessions
