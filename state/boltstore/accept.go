@@ -3,46 +3,16 @@ package boltstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/journal"
 	"github.com/liaison-bot/liaison/state/internal/rules"
 )
 
-// acceptOp stores one delivery.
-type acceptOp struct {
-	key     []byte // of tableDeliveryIDs
-	letter  []byte
-	row     []byte
-	body    []byte
-	seq     uint64
-	known   bool
-	outcome state.Outcome
-}
-
-// bodies lends buffers for encoded bodies, which bbolt uses until the commit.
-type bodies struct{ pool sync.Pool }
-
-func (b *bodies) get() *[]byte {
-	if buf, ok := b.pool.Get().(*[]byte); ok {
-		return buf
-	}
-	return new([]byte)
-}
-
-// keepBuffer is the largest buffer worth keeping: a pull request's payload fits.
-const keepBuffer = 64 << 10
-
-func (b *bodies) put(buf *[]byte) {
-	if cap(*buf) <= keepBuffer {
-		*buf = (*buf)[:0]
-		b.pool.Put(buf)
-	}
-}
-
-// Accept implements [state.Inbox]. Everything that does not need the file is
-// done here, by the caller's goroutine, not by the writer.
+// Accept implements [state.Inbox]. Everything but the flush of the journal is
+// done here, by the caller's goroutine.
 func (s *Store) Accept(ctx context.Context, d state.Delivery) (state.Outcome, error) {
 	if err := rules.Accept(d); err != nil {
 		return 0, err
@@ -54,74 +24,136 @@ func (s *Store) Accept(ctx context.Context, d state.Delivery) (state.Outcome, er
 	return outcome, nil
 }
 
-func (s *Store) accept(ctx context.Context, d state.Delivery) (state.Outcome, error) {
-	op := acceptOp{key: pair(d.Source, d.ID)}
-	if s.recent.has(op.key) {
+func (s *Store) accept(ctx context.Context, d state.Delivery) (outcome state.Outcome, err error) {
+	key := string(pair(d.Source, d.ID))
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		if err := s.open(); err != nil {
 			return 0, err
 		}
-		return state.Duplicate, nil
+		if s.recent.has(key) {
+			return state.Duplicate, nil
+		}
+		known, other := s.undecided.begin(key)
+		if known {
+			return state.Duplicate, nil
+		}
+		if other == nil {
+			break
+		}
+		<-other.done
+		if other.stored {
+			return state.Duplicate, nil
+		}
 	}
-	buf := s.bodies.get()
-	defer s.bodies.put(buf)
-	*buf = encodeBody(*buf, d.Body)
-	op.body = *buf
-	op.letter = []byte(rules.DeliveryLetterID(d.Source, d.ID))
-	d.Headers = rules.Headers(d.Headers)
-	var err error
-	op.row, err = json.Marshal(state.StoredDelivery{Delivery: d, Status: state.DeliveryPending})
+	defer func() { s.undecided.finish(key, err == nil) }()
+	return s.take(ctx, key, d)
+}
+
+// take stores a delivery that no one else is storing.
+func (s *Store) take(ctx context.Context, key string, d state.Delivery) (state.Outcome, error) {
+	op := rearmOp{key: []byte(key), letter: []byte(rules.DeliveryLetterID(d.Source, d.ID))}
+	known := false
+	err := s.view(ctx, func(r *reader) error {
+		raw := r.table(tableDeliveryIDs).Get(op.key)
+		if known = raw != nil; known {
+			op.seq = number(raw)
+			op.dead = r.table(tableLetters).Get(op.letter) != nil
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", err, state.ErrInvalid)
-	}
-	if err := s.submit(ctx, &op, len(op.body)+len(op.row)); err != nil {
 		return 0, err
 	}
-	return op.outcome, nil
+	if known && !op.dead {
+		s.recent.add(key)
+		return state.Duplicate, nil
+	}
+	d.Headers = rules.Headers(d.Headers)
+	rec := journal.Record{
+		Kind: journal.Accepted, Source: d.Source, ID: d.ID, Event: d.Event,
+		Headers: d.Headers, ReceivedAt: d.ReceivedAt, Body: d.Body,
+	}
+	if known {
+		rec.Kind, rec.Seq = journal.Rearmed, op.seq
+	}
+	at, err := s.append(key, rec, encodeBody)
+	if err != nil || !known {
+		return state.Fresh, err
+	}
+	// The record counts once the row names it.
+	row := deliveryRow{StoredDelivery: state.StoredDelivery{Delivery: d, Status: state.DeliveryPending}, At: at}
+	if op.row, err = json.Marshal(row); err != nil {
+		return 0, fmt.Errorf("%w: %w", err, state.ErrInvalid)
+	}
+	if err := s.submit(ctx, &op, len(op.row)); err != nil {
+		return 0, err
+	}
+	if !op.dead {
+		return state.Duplicate, nil
+	}
+	return state.Rearmed, nil
 }
 
-func (o *acceptOp) check(b *batch) (bool, error) {
-	if raw := b.table(tableDeliveryIDs).Get(o.key); raw != nil {
-		o.seq, o.known = number(raw), true
-		if b.table(tableLetters).Get(o.letter) == nil {
-			o.outcome = state.Duplicate
-			return false, nil
-		}
+// append stores one record and returns its place.
+func (s *Store) append(key string, rec journal.Record, body func(dst, raw []byte) []byte) (journal.Position, error) {
+	// A row could not say when it came.
+	if year := rec.ReceivedAt.Year(); year < 0 || year > 9999 {
+		return journal.Position{}, fmt.Errorf("received in the year %d: %w", year, state.ErrInvalid)
 	}
-	return true, b.store.roomFor(b, len(o.body)+len(o.row))
+	e := s.journal.Entry(rec, body)
+	defer s.journal.Release(e)
+	size := int64(e.Size())
+	defer s.arriving.Add(-size)
+	if err := s.roomForDelivery(s.arriving.Add(size)); err != nil {
+		return journal.Position{}, err
+	}
+	e.Key = key
+	if err := s.journal.Append(e); err != nil {
+		return journal.Position{}, s.journalError(err)
+	}
+	return e.At, nil
 }
 
-func (o *acceptOp) write(b *batch) error {
-	deliveries, stored := b.table(tableDeliveries), b.table(tableBodies)
-	if o.known {
-		o.outcome = state.Rearmed
-		if err := b.table(tableLetters).Delete(o.letter); err != nil {
-			return err
-		}
-	} else {
-		o.outcome = state.Fresh
-		var err error
-		if o.seq, err = deliveries.NextSequence(); err != nil {
-			return err
-		}
-		if err := b.table(tableDeliveryIDs).Put(o.key, u64(o.seq)); err != nil {
-			return err
-		}
+func (s *Store) journalError(err error) error {
+	if failure := s.usable(); failure != nil {
+		return failure
 	}
-	key := u64(o.seq)
-	// Bodies only ever come at the end: their pages can be filled.
-	stored.FillPercent = 1
-	if err := stored.Put(key, o.body); err != nil {
+	if errors.Is(err, journal.ErrClosed) {
+		return errClosed
+	}
+	return err
+}
+
+// rearmOp makes a dead delivery pending again, with another body.
+type rearmOp struct {
+	key, letter []byte
+	seq         uint64
+	row         []byte
+	dead        bool
+}
+
+func (o *rearmOp) check(b *batch) (bool, error) {
+	// Someone may have decided about it meanwhile.
+	o.dead = b.table(tableLetters).Get(o.letter) != nil
+	return o.dead, nil
+}
+
+func (o *rearmOp) write(b *batch) error {
+	if err := b.table(tableLetters).Delete(o.letter); err != nil {
 		return err
 	}
-	if err := deliveries.Put(key, o.row); err != nil {
+	if err := b.table(tableDeliveries).Put(u64(o.seq), o.row); err != nil {
 		return err
 	}
-	return b.table(tablePending).Put(key, nil)
+	return b.table(tablePending).Put(u64(o.seq), nil)
 }
 
-func (o *acceptOp) done(s *Store) {
-	s.recent.add(o.key)
-	if o.outcome != state.Duplicate {
+func (o *rearmOp) done(s *Store) {
+	if o.dead {
+		s.recent.add(string(o.key))
 		signal(s.accepted)
 	}
 }

@@ -103,7 +103,7 @@ func (o *commitOp) write(b *batch) error {
 
 func (o *commitOp) done(s *Store) {
 	for _, key := range o.dead {
-		s.recent.forget(key)
+		s.recent.forget(string(key))
 	}
 	if len(o.alive) > 0 {
 		signal(s.accepted)
@@ -170,21 +170,23 @@ func (o *commitOp) writeDeliveries(b *batch) error {
 
 func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 	d, found, err := b.delivery(u.Seq)
-	if err != nil || !found {
-		return fmt.Errorf("delivery %d is gone: %w", u.Seq, err)
+	if err == nil && !found {
+		d, err = b.adopt(u.Seq)
 	}
-	if err := b.unsettle(u.Seq, d); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := b.unsettle(u.Seq, d.StoredDelivery); err != nil {
 		return err
 	}
 	before := d.Status
 	now := b.store.opts.Now()
-	rules.Update(&d, u, now)
-	d.Seq = 0 // it is the key
-	if err := b.putRow(tableDeliveries, u64(u.Seq), d); err != nil {
+	rules.Update(&d.StoredDelivery, u, now)
+	if err := b.putDelivery(d); err != nil {
 		return err
 	}
 	key := pair(d.Source, d.ID)
-	letter := rules.DeliveryLetter(d, now)
+	letter := rules.DeliveryLetter(d.StoredDelivery, now)
 	if before == state.DeliveryDead {
 		if err := b.table(tableLetters).Delete([]byte(letter.ID)); err != nil {
 			return err
@@ -200,7 +202,7 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 			return err
 		}
 	default:
-		if err := b.table(tableSettled).Put(settledKey(withBody, d, u.Seq), nil); err != nil {
+		if err := b.table(tableSettled).Put(settledKey(withBody, d.StoredDelivery, u.Seq), nil); err != nil {
 			return err
 		}
 	}

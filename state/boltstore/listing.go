@@ -119,35 +119,79 @@ func (s *Store) Deliveries(ctx context.Context, f state.DeliveryFilter, limit in
 	if limit <= 0 {
 		return nil, 0, s.open()
 	}
-	before := ""
-	if f.Before != 0 {
-		before = string(u64(f.Before))
-	}
-	var found []state.StoredDelivery
-	var next, last uint64
-	looked := 0
+	s.removal.RLock()
+	defer s.removal.RUnlock()
+	rest := s.undecided.before(f.Before, maxLooked+1)
+	l := lister{filter: f, limit: limit}
 	err := s.view(ctx, func(r *reader) error {
-		return r.preceding(tableDeliveries, nil, before, func(k, v []byte) (bool, error) {
-			if looked >= maxLooked || len(found) >= limit {
-				next = last
-				return false, nil
-			}
-			var d state.StoredDelivery
-			if err := decode(tableDeliveries, k, v, &d); err != nil {
-				return false, err
-			}
-			last, d.Seq = number(k), number(k)
-			looked++
-			if rules.Wanted(f, d) {
-				found = append(found, d)
-			}
-			return true, nil
-		})
+		// Those without a row come before the row that they are newer than.
+		return r.eachBefore(f.Before, rest, l.look)
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	return found, next, nil
+	return s.complete(l.found, false), l.next, nil
+}
+
+// lister gathers deliveries for one page.
+type lister struct {
+	filter state.DeliveryFilter
+	limit  int
+	looked int
+	last   uint64
+	found  []deliveryRow
+	next   uint64
+}
+
+func (l *lister) look(d deliveryRow) bool {
+	if l.looked >= maxLooked || len(l.found) >= l.limit {
+		l.next = l.last
+		return false
+	}
+	l.looked++
+	l.last = d.Seq
+	seen := d.StoredDelivery
+	if seen.Status == "" {
+		seen.Status = state.DeliveryPending // it has no row yet
+	}
+	if rules.Wanted(l.filter, seen) {
+		l.found = append(l.found, d)
+	}
+	return true
+}
+
+// eachBefore calls fn for the deliveries with a smaller number, or for all if it
+// is 0, from the last on, while it says so; those of rest where they have no row.
+func (r *reader) eachBefore(seq uint64, rest []undecidedEntry, fn func(deliveryRow) bool) error {
+	before, more := "", true
+	if seq != 0 {
+		before = string(u64(seq))
+	}
+	err := r.preceding(tableDeliveries, nil, before, func(k, v []byte) (bool, error) {
+		for len(rest) > 0 && more && rest[0].seq >= number(k) {
+			if rest[0].seq > number(k) {
+				more = fn(rest[0].row())
+			}
+			rest = rest[1:]
+		}
+		if !more {
+			return false, nil
+		}
+		var d deliveryRow
+		if err := decode(tableDeliveries, k, v, &d); err != nil {
+			return false, err
+		}
+		d.Seq = number(k)
+		more = fn(d)
+		return more, nil
+	})
+	for _, e := range rest {
+		if err != nil || !more {
+			break
+		}
+		more = fn(e.row())
+	}
+	return err
 }
 
 // unlistSession takes a session that is removed out of the lists.

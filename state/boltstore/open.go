@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,6 +31,12 @@ func Open(path string, opts Options) (*Store, error) {
 	}
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = DefaultLockTimeout
+	}
+	if opts.Rand == nil {
+		opts.Rand = rand.Reader
+	}
+	if opts.MaxUndecided <= 0 {
+		opts.MaxUndecided = DefaultMaxUndecided
 	}
 	if opts.MaxSize != 0 && opts.MaxSize < MinMaxSize {
 		return nil, fmt.Errorf("open %s: a size limit of %d bytes is below the least, %d: %w",
@@ -78,7 +85,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, lockError(err, path, own)
 	}
-	s, err := start(db, file, path, version, opts)
+	s, err := start(db, file, path, version, suspect, opts)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

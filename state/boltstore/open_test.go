@@ -42,14 +42,25 @@ func mustClose(t testing.TB, s *boltstore.Store) {
 	}
 }
 
-// written returns the path of a closed store with some deliveries, and an agent
-// with a run that said something.
+// written returns the path of a closed store with some deliveries, half of them
+// decided, and an agent with a run that said something.
 func written(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "liaison.db")
 	s := open(t, path, boltstore.Options{})
 	for i := range 40 {
 		accept(t, s, fmt.Sprint(i))
+	}
+	var c state.Change
+	for i := range 40 {
+		id := fmt.Sprintf("ses_%03d", i)
+		c.Sessions = append(c.Sessions, state.Session{ID: id, Title: strings.Repeat("x", 800)})
+		if i%2 == 0 {
+			c.Deliveries = append(c.Deliveries, state.DeliveryUpdate{Seq: uint64(i + 1), Status: state.DeliveryPending, Attempts: 1})
+		}
+	}
+	if _, err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
 	}
 	for _, r := range []state.AgentRecord{
 		{Kind: state.RecordAgent, ID: "agent", Data: []byte(`{}`)}, {Kind: state.RecordRun, ID: "run", AgentID: "agent", Data: bytes.Repeat([]byte("run "), 500)},

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"io"
 	"log/slog"
 	"time"
 )
@@ -14,7 +15,8 @@ type Options struct {
 	// MaxSize is the size in bytes that the file shall not exceed; zero means no
 	// limit, otherwise at least [MinMaxSize]. Set it below the size of the
 	// volume: then a full file is refused cleanly, before the disk is full.
-	// Deliveries are refused while a part is still free for decisions.
+	// Deliveries, for which the journal counts too, are refused while a part is
+	// still free for decisions.
 	MaxSize int64
 	// LockTimeout is how long to wait for another process to release the file;
 	// [DefaultLockTimeout] if zero.
@@ -23,9 +25,15 @@ type Options struct {
 	// takes time in proportion to the file. Open does so by itself after a store
 	// has failed.
 	Verify bool
-	// BeforeCommit is for tests of failures: it is called before each commit,
-	// and an error from it fails the commit as an I/O error would.
+	// BeforeCommit is for tests of failures: it is called before each commit and
+	// each flush of the journal, and an error from it fails that as an I/O error would.
 	BeforeCommit func() error
+	// Rand is where a new store takes what its journal is known by; crypto/rand if nil.
+	Rand io.Reader
+	// MaxUndecided is how many deliveries may be known from the journal only;
+	// [DefaultMaxUndecided] if zero. The oldest of more get their rows in the file,
+	// and of twice as many further ones are refused.
+	MaxUndecided int
 
 	afterCopy func() // of a compaction, before the new file is in place
 }
@@ -34,6 +42,8 @@ const (
 	// DefaultLockTimeout is long enough for a predecessor that is on its way out
 	// and short enough for a person who waits for the message.
 	DefaultLockTimeout = 3 * time.Second
+	// DefaultMaxUndecided bounds memory to some 20 MB, however long nothing is decided.
+	DefaultMaxUndecided = 100_000
 	// MinMaxSize leaves room for the tables and a few bodies.
 	MinMaxSize = 1 << 20
 )

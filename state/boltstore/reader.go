@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/journal"
 	"github.com/liaison-bot/liaison/state/internal/rules"
 )
 
@@ -17,6 +18,8 @@ import (
 type reader struct {
 	tx     *bolt.Tx
 	tables [tableCount]*bolt.Bucket
+	// undecided are the deliveries without a row; nil where none are looked for.
+	undecided *undecided
 }
 
 func (r *reader) table(t table) *bolt.Bucket {
@@ -50,20 +53,28 @@ func decode(t table, key, raw []byte, v any) error {
 	return nil
 }
 
-// delivery returns the row of a delivery without its body.
-func (r *reader) delivery(seq uint64) (d state.StoredDelivery, found bool, err error) {
+// deliveryRow is a delivery as it is stored: its number is the key, and its body
+// is at a place in the journal, or in tableBodies where schema version 2 put it.
+type deliveryRow struct {
+	state.StoredDelivery
+	At journal.Position `json:"body,omitzero"`
+}
+
+// delivery returns the row of a delivery.
+func (r *reader) delivery(seq uint64) (d deliveryRow, found bool, err error) {
 	found, err = r.row(tableDeliveries, u64(seq), &d)
 	d.Seq = seq
 	return d, found, err
 }
 
-// fullDelivery adds the body.
-func (r *reader) fullDelivery(seq uint64) (state.StoredDelivery, error) {
+// indexedDelivery returns the row that an index names, with the body if it is
+// not in the journal.
+func (r *reader) indexedDelivery(seq uint64) (deliveryRow, error) {
 	d, found, err := r.delivery(seq)
 	if err == nil && !found {
 		err = fmt.Errorf("delivery %d is in an index only: %w", seq, state.ErrCorrupt)
 	}
-	if err == nil {
+	if err == nil && d.At == (journal.Position{}) {
 		d.Body, err = decodeBody(r.table(tableBodies).Get(u64(seq)))
 	}
 	return d, err
@@ -78,6 +89,10 @@ func (r *reader) FactBy(key string) (string, bool, error) {
 // DeliveryStatus implements [rules.View].
 func (r *reader) DeliveryStatus(seq uint64) (state.DeliveryStatus, bool, error) {
 	d, found, err := r.delivery(seq)
+	if err == nil && !found {
+		_, found = r.undecided.get(seq)
+		d.Status = state.DeliveryPending
+	}
 	return d.Status, found, err
 }
 

@@ -14,28 +14,28 @@ func newRecent(limit int) *recent {
 	return &recent{limit: limit, new: map[string]struct{}{}}
 }
 
-func (r *recent) has(key []byte) bool {
+func (r *recent) has(key string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	_, ok := r.new[string(key)]
+	_, ok := r.new[key]
 	if !ok {
-		_, ok = r.old[string(key)]
+		_, ok = r.old[key]
 	}
 	return ok
 }
 
-func (r *recent) add(key []byte) {
+func (r *recent) add(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.new) >= r.limit {
 		r.old, r.new = r.new, make(map[string]struct{}, r.limit)
 	}
-	r.new[string(key)] = struct{}{}
+	r.new[key] = struct{}{}
 }
 
-func (r *recent) forget(key []byte) {
+func (r *recent) forget(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.new, string(key))
-	delete(r.old, string(key))
+	delete(r.new, key)
+	delete(r.old, key)
 }

@@ -75,8 +75,17 @@ func (r *reader) pastKeys(t table, prefix []byte, before uint64, limit int) ([][
 	return keys, err
 }
 
-// DropBodies implements [state.Retainer].
+// DropBodies implements [state.Retainer]. Once it finds nothing more, it removes
+// what the journal need not keep any longer, a segment with each call.
 func (s *Store) DropBodies(ctx context.Context, before time.Time, limit int) (int, bool, error) {
+	n, more, err := s.dropBodies(ctx, before, limit)
+	if err == nil && !more && limit > 0 {
+		more, err = s.reclaim(ctx, before)
+	}
+	return n, more, err
+}
+
+func (s *Store) dropBodies(ctx context.Context, before time.Time, limit int) (int, bool, error) {
 	return s.drop(ctx, "old bodies", &dropOp{
 		limit: limit,
 		find: func(b *batch) ([][]byte, error) {
@@ -86,8 +95,7 @@ func (s *Store) DropBodies(ctx context.Context, before time.Time, limit int) (in
 			if err := b.table(tableSettled).Delete(key); err != nil {
 				return false, err
 			}
-			seq := key[len(key)-8:]
-			if err := b.table(tableBodies).Delete(seq); err != nil {
+			if err := b.dropBody(key[len(key)-8:]); err != nil {
 				return false, err
 			}
 			key[0] = withoutBody
@@ -98,6 +106,11 @@ func (s *Store) DropBodies(ctx context.Context, before time.Time, limit int) (in
 
 // DropDeliveries implements [state.Retainer].
 func (s *Store) DropDeliveries(ctx context.Context, before time.Time, limit int) (int, bool, error) {
+	// A delivery without a row is one that is undecided, so none may lose its row
+	// behind the place from which the next opening looks for them.
+	if err := s.spillAll(ctx); err != nil {
+		return 0, false, fmt.Errorf("remove old deliveries: %w", err)
+	}
 	var forgotten [][]byte
 	return s.drop(ctx, "old deliveries", &dropOp{
 		limit: limit,
@@ -130,7 +143,7 @@ func (s *Store) DropDeliveries(ctx context.Context, before time.Time, limit int)
 		},
 		after: func(s *Store) {
 			for _, id := range forgotten {
-				s.recent.forget(id)
+				s.recent.forget(string(id))
 			}
 		},
 	})

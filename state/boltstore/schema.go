@@ -17,9 +17,11 @@ type table int
 const (
 	// tableMeta holds the schema version and the counters.
 	tableMeta table = iota
-	// tableDeliveries is seq → delivery without body.
+	// tableDeliveries is seq → delivery with the place of its body, once something
+	// was decided about it. Until then it is in the journal only.
 	tableDeliveries
-	// tableBodies is seq → encoded body.
+	// tableBodies is seq → encoded body, for deliveries that came before schema
+	// version 3. Those of later ones are in the journal.
 	tableBodies
 	// tableDeliveryIDs is source NUL id → seq.
 	tableDeliveryIDs
@@ -111,6 +113,10 @@ var (
 	metaEpoch   = []byte("epoch")
 	metaCommit  = []byte("commit")
 	metaChecked = []byte("checked")
+	// metaLineage is what the journal's segments are known by, and metaJournal up
+	// to where in it everything has a row: segment and offset.
+	metaLineage = []byte("lineage")
+	metaJournal = []byte("journal")
 	// How many sessions are stored, and packed.
 	metaSessions = []byte("sessions")
 	metaPacked   = []byte("packed")

@@ -44,7 +44,7 @@ func (s *Store) Usage(ctx context.Context) (state.DiskUsage, error) {
 	if err != nil {
 		return u, fmt.Errorf("ask for the size of the state: %w", err)
 	}
-	u.Database.Size = info.Size()
+	u.Database.Size, u.Journal = info.Size(), s.journal.Size()
 	err = s.view(ctx, func(r *reader) error {
 		db := r.tx.DB()
 		u.Database.Free = max(0, info.Size()-r.tx.Size()) + int64(db.Stats().FreePageN)*int64(db.Info().PageSize)

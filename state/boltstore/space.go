@@ -11,6 +11,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/durable"
 )
 
 // errFull marks an operation that was refused for want of room.
@@ -30,6 +31,8 @@ const (
 	// pageShare is about what a value costs besides itself: pages along the way
 	// to it that are written anew.
 	pageShare = 16 << 10
+	// rowShare is about what the row and the id of a delivery will take.
+	rowShare = 2 << 10
 )
 
 // makeRoom grows the file for a transaction of about size bytes. bbolt would do
@@ -41,6 +44,7 @@ func (s *Store) makeRoom(tx *bolt.Tx, size int) error {
 		}
 		s.writer.fullUntil = time.Time{}
 	}
+	s.used.Store(tx.Size() - int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize))
 	if runtime.GOOS == "windows" {
 		return nil // bbolt grows the file by mapping it
 	}
@@ -48,6 +52,7 @@ func (s *Store) makeRoom(tx *bolt.Tx, size int) error {
 	if err != nil {
 		return s.fail(err)
 	}
+	s.fileSize.Store(info.Size())
 	need := tx.Size() + 2*int64(size) + 4*pageShare
 	if need <= info.Size() {
 		return nil
@@ -68,19 +73,46 @@ func (s *Store) makeRoom(tx *bolt.Tx, size int) error {
 	return nil
 }
 
-// roomFor reports whether a delivery of size bytes still fits beside the reserve.
+// roomFor reports whether a value of size bytes still fits beside the reserve.
 func (s *Store) roomFor(b *batch, size int) error {
 	if s.opts.MaxSize <= 0 {
 		return nil
 	}
 	free := int64(s.db.Stats().FreePageN) * int64(s.db.Info().PageSize)
-	room := growthLimit(s.opts.MaxSize) - b.tx.Size() + free
-	reserve := min(decisionReserve, s.opts.MaxSize/8)
-	if room < reserve+2*int64(size)+pageShare {
-		return fmt.Errorf("%s is near its limit of %d bytes, and what is left is kept for decisions: %w: %w",
-			s.path, s.opts.MaxSize, errFull, state.ErrUnavailable)
+	n, _, _ := s.undecided.size()
+	room := growthLimit(s.opts.MaxSize) - b.tx.Size() + free - int64(n)*rowShare
+	if room < s.reserve()+2*int64(size)+pageShare {
+		return s.nearLimit()
 	}
 	return nil
+}
+
+// roomForDelivery reports whether deliveries that take so many bytes of the
+// journal, and rows in the file, still fit beside the reserve, and whether there
+// is memory to remember them.
+func (s *Store) roomForDelivery(arriving int64) error {
+	n, _, _ := s.undecided.size()
+	if n > 2*s.opts.MaxUndecided {
+		return fmt.Errorf("%d deliveries wait for a decision or for room in %s: %w: %w", n, s.path, errFull, state.ErrUnavailable)
+	}
+	if s.opts.MaxSize <= 0 {
+		return nil
+	}
+	need := s.used.Load() + int64(n)*rowShare + s.reserve() + pageShare
+	size := s.fileSize.Load()
+	// Deciding about what is there may make the file grow once more.
+	size = max(size, need) + max(minGrow, min(size, growStep))
+	if need > growthLimit(s.opts.MaxSize) || size+s.journal.Size()+arriving > s.opts.MaxSize {
+		return s.nearLimit()
+	}
+	return nil
+}
+
+func (s *Store) reserve() int64 { return min(decisionReserve, s.opts.MaxSize/8) }
+
+func (s *Store) nearLimit() error {
+	return fmt.Errorf("%s is near its limit of %d bytes, and what is left is kept for decisions: %w: %w",
+		s.path, s.opts.MaxSize, errFull, state.ErrUnavailable)
 }
 
 // growthLimit is up to where bbolt lets the pages go under a limit: it counts
@@ -103,5 +135,5 @@ func noRoom(err error) bool {
 		return true
 	}
 	path, ok := errors.AsType[*fs.PathError](err)
-	return ok && path.Op == "write" && outOfSpace(path.Err)
+	return ok && path.Op == "write" && durable.OutOfSpace(path.Err)
 }

@@ -13,6 +13,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/journal"
 	"github.com/liaison-bot/liaison/state/internal/rules"
 )
 
@@ -24,10 +25,11 @@ type Store struct {
 	file  *os.File // bbolt's own handle
 	epoch uint64
 
-	recent   *recent
-	bodies   bodies
-	accepted chan struct{}
-	added    chan struct{}
+	journal   *journal.Journal
+	undecided *undecided
+	recent    *recent
+	accepted  chan struct{}
+	added     chan struct{}
 
 	// failure is why nothing can be trusted any more.
 	failure atomic.Pointer[error]
@@ -35,6 +37,18 @@ type Store struct {
 
 	// swap is held while db is replaced, and for reading while it is looked up.
 	swap sync.RWMutex
+	// crowded asks for rows of undecided deliveries; spilling is closed to end
+	// that, and spilled once it has ended.
+	crowded           chan struct{}
+	spilling, spilled chan struct{}
+	// removal is held for reading between finding where a body is and reading it.
+	removal sync.RWMutex
+	// crammed are segments of the journal that are mostly needed. Only reclaim,
+	// of which one runs at a time, uses it.
+	crammed map[uint64]bool
+	// arriving is how many bytes are on their way into the journal, used and
+	// fileSize what the file needed and had at the last transaction.
+	arriving, used, fileSize atomic.Int64
 
 	// gate is held for reading while an operation is handed to the writer.
 	gate   sync.RWMutex
@@ -54,31 +68,49 @@ type Store struct {
 var _ state.Store = (*Store)(nil)
 
 // start counts the epoch and sets the writer going.
-func start(db *bolt.DB, file *os.File, path string, version uint64, opts Options) (*Store, error) {
+func start(db *bolt.DB, file *os.File, path string, version uint64, suspect bool, opts Options) (*Store, error) {
 	if err := migrate(db, path, version, opts.Now()); err != nil {
 		return nil, err
 	}
 	s := &Store{
 		opts: opts, path: path, db: db, file: file,
-		recent:   newRecent(recentIDs),
-		accepted: make(chan struct{}, 1),
-		added:    make(chan struct{}, 1),
-		failed:   make(chan struct{}),
-		ops:      make(chan *request, maxBatch),
-		idle:     make(chan struct{}),
-		claims:   map[string]string{},
-		lazy:     map[uint64]bool{},
+		undecided: newUndecided(),
+		crammed:   map[uint64]bool{},
+		recent:    newRecent(recentIDs),
+		crowded:   make(chan struct{}, 1),
+		spilling:  make(chan struct{}),
+		spilled:   make(chan struct{}),
+		accepted:  make(chan struct{}, 1),
+		added:     make(chan struct{}, 1),
+		failed:    make(chan struct{}),
+		ops:       make(chan *request, maxBatch),
+		idle:      make(chan struct{}),
+		claims:    map[string]string{},
+		lazy:      map[uint64]bool{},
 	}
 	err := update(db, path, func(tx *bolt.Tx) error {
 		meta := tx.Bucket([]byte(tableNames[tableMeta]))
 		s.epoch = number(meta.Get(metaEpoch)) + 1
 		s.writer.commit = number(meta.Get(metaCommit))
+		if len(meta.Get(metaLineage)) != len(journal.Lineage{}) {
+			lineage := make([]byte, len(journal.Lineage{}))
+			if _, err := opts.Rand.Read(lineage); err != nil {
+				return err
+			}
+			if err := meta.Put(metaLineage, lineage); err != nil {
+				return err
+			}
+		}
 		return meta.Put(metaEpoch, u64(s.epoch))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count the opening of %s: %w", path, err)
 	}
+	if err := s.openJournal(opts.Verify || suspect); err != nil {
+		return nil, err
+	}
 	go s.write()
+	go s.spill()
 	return s, nil
 }
 
@@ -104,11 +136,13 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
+	close(s.spilling)
 	close(s.ops)
 	s.gate.Unlock()
 	<-s.idle
+	<-s.spilled
 
-	var errs []error
+	errs := []error{s.journal.Close()}
 	own, err := lockOwner(s.path)
 	errs = append(errs, err)
 	if s.failure.Load() == nil {
@@ -130,7 +164,7 @@ func (s *Store) settle() error {
 	return protect(s.path, func() error {
 		s.db.NoFreelistSync = false
 		return s.db.Update(func(tx *bolt.Tx) error {
-			return s.flushLazy(&batch{store: s, reader: reader{tx: tx}})
+			return s.flushLazy(&batch{store: s, reader: reader{tx: tx, undecided: s.undecided}})
 		})
 	})
 }
@@ -198,7 +232,7 @@ func (s *Store) view(ctx context.Context, fn func(*reader) error) error {
 	}
 	db := s.current()
 	err := protect(s.path, func() error {
-		return db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx}) })
+		return db.View(func(tx *bolt.Tx) error { return fn(&reader{tx: tx, undecided: s.undecided}) })
 	})
 	if failure := s.usable(); failure != nil {
 		return failure // it may have failed meanwhile

@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/journal"
 )
 
 // operation is one caller's part of a transaction.
@@ -46,7 +47,10 @@ type batch struct {
 	store *Store
 	// claims are those of this transaction, by session.
 	claims map[string]string
-	dirty  bool
+	// adopted are the deliveries that get their row in it, read by source.
+	adopted map[uint64]bool
+	source  *journal.Reader
+	dirty   bool
 }
 
 // submit hands an operation to the writer and waits until it is durable or
@@ -146,8 +150,11 @@ func (s *Store) apply(requests []*request, refused []error, size int) (err error
 	if err != nil {
 		return s.fail(err)
 	}
-	b := &batch{reader: reader{tx: tx}, store: s}
+	b := &batch{reader: reader{tx: tx, undecided: s.undecided}, store: s}
 	defer func() {
+		if b.source != nil {
+			b.source.Close()
+		}
 		// Also after a panic: what tx holds is thrown away, and the lock is freed.
 		if b.tx.DB() != nil {
 			_ = b.tx.Rollback()
@@ -186,6 +193,12 @@ func (s *Store) commit(b *batch) error {
 	if err := s.flushLazy(b); err != nil {
 		return s.fail(err)
 	}
+	if len(b.adopted) > 0 {
+		first := s.undecided.first(b.adopted)
+		if err := b.table(tableMeta).Put(metaJournal, append(u64(first.Segment), u64(uint64(first.Offset))...)); err != nil {
+			return s.fail(err)
+		}
+	}
 	if s.opts.BeforeCommit != nil {
 		if err := s.opts.BeforeCommit(); err != nil {
 			return s.fail(err)
@@ -196,6 +209,7 @@ func (s *Store) commit(b *batch) error {
 	if err := b.tx.Commit(); err != nil {
 		return s.commitFailed(err, before)
 	}
+	s.undecided.remove(b.adopted)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.lazy)
@@ -251,7 +265,10 @@ func (checkOp) write(b *batch) error {
 
 func (checkOp) done(*Store) {}
 
-// Check implements [state.Admin].
+// Check implements [state.Admin]. Both the file and the journal are written.
 func (s *Store) Check(ctx context.Context) error {
-	return s.submit(ctx, checkOp{}, 0)
+	if err := s.submit(ctx, checkOp{}, 0); err != nil {
+		return err
+	}
+	return s.journal.Check()
 }

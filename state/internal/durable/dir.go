@@ -1,4 +1,5 @@
-// Package durable makes changes to folders survive a power failure.
+// Package durable makes changes to files and folders survive a power failure,
+// and knows what a full disk says.
 package durable
 
 import (

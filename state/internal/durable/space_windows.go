@@ -1,4 +1,4 @@
-package boltstore
+package durable
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func outOfSpace(err error) bool {
+// OutOfSpace knows a full volume.
+func OutOfSpace(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
