@@ -93,7 +93,7 @@ func (c *console) showSession(d *api.SessionDetail) error {
 			why = set(t.WaitsFor)
 		}
 		if why != "" {
-			fmt.Fprintf(out, "%s %s: %s\n", t.Id, out.Styled(statusStyle(string(t.Status)), string(t.Status)), terminal.Line(why))
+			fmt.Fprintf(out, "%s %s: %s\n", terminal.Line(t.Id), out.Styled(statusStyle(string(t.Status)), terminal.Line(string(t.Status))), terminal.Line(why))
 		}
 	}
 	return out.Err()
