@@ -19,7 +19,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status,
+			"status":  status,
+			"github":  startGitHub,
+			"serve":   startService,
+			"stop":    stopService,
+			"capture": capture,
+			"until":   until,
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition != "vendor" {
@@ -35,6 +40,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(func() { _ = busy.Close() })
 			env.Setenv("BUSY_ADDR", busy.Addr().String())
+			setUpService(env)
 			if err := setUpReleases(env); err != nil {
 				return err
 			}

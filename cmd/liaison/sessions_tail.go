@@ -100,15 +100,16 @@ func (c *console) showEvent(out *terminal.Output) func(*remote.Event) error {
 		// A field of another kind than ours is left out, as the rest of it is shown.
 		_ = e.Decode(&d)
 		line, block, style := describe(e, &d)
-		if line == "" && block == "" {
+		if block == "" && line == hidden {
 			return nil
 		}
-		at := out.Styled(terminal.Dim, e.At.Local().Format(time.TimeOnly))
-		fmt.Fprintf(out, "%s %s", at, out.Styled(style, fmt.Sprintf("%-18s", terminal.Line(e.Type))))
-		if line != "" {
-			fmt.Fprintf(out, " %s", terminal.Line(line))
+		head := out.Styled(terminal.Dim, e.At.Local().Format(time.TimeOnly)) + " "
+		if line == "" {
+			head += out.Styled(style, terminal.Line(e.Type))
+		} else {
+			head += out.Styled(style, fmt.Sprintf("%-19s", terminal.Line(e.Type))) + " " + terminal.Line(line)
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintln(out, head)
 		if block != "" {
 			for l := range strings.Lines(strings.TrimRight(terminal.Text(block), "\n")) {
 				fmt.Fprintf(out, "         │ %s\n", strings.TrimRight(l, "\n"))
@@ -118,20 +119,23 @@ func (c *console) showEvent(out *terminal.Output) func(*remote.Event) error {
 	}
 }
 
+// hidden is what [describe] says of events that are not shown.
+const hidden = "\x00"
+
 // describe says what an event is about: a line, a text to be shown whole, and
 // how it looks. Nothing is shown of pieces that come whole later.
 func describe(e *remote.Event, d *eventData) (line, block string, style terminal.Style) {
 	switch e.Type {
 	case "message.appended", "reasoning.appended", "step.started":
-		return "", "", ""
+		return hidden, "", terminal.Plain
 	case "session.started":
 		return strings.TrimSpace(d.Channel + " " + d.Title), "", terminal.Bold
 	case "message.received":
 		return d.Principal, d.Text, terminal.Bold
 	case "message.completed":
-		return " ", d.Text, terminal.Bold
+		return "", d.Text, terminal.Bold
 	case "reasoning.completed":
-		return " ", d.Text, terminal.Dim
+		return "", d.Text, terminal.Dim
 	case "turn.queued":
 		return queued(d), "", terminal.Yellow
 	case "turn.started":
@@ -154,7 +158,11 @@ func describe(e *remote.Event, d *eventData) (line, block string, style terminal
 	case "turn.failed":
 		return failure(d), "", terminal.Red
 	}
-	return compact(raw(e)), "", terminal.Plain
+	line = compact(raw(e))
+	if line == "{}" {
+		line = ""
+	}
+	return line, "", terminal.Plain
 }
 
 func queued(d *eventData) string {

@@ -46,7 +46,7 @@ func (e *Refusal) Error() string {
 	case said == "":
 		return fmt.Sprintf("the answer was %d %s, which Liaison does not say like this: is --url right?", e.Status, http.StatusText(e.Status))
 	case e.Status == http.StatusUnauthorized:
-		return said + " (LIAISON_API_TOKEN in the environment, or --token-file)"
+		return said + "; here it is given by LIAISON_API_TOKEN in the environment or by --token-file"
 	}
 	return said
 }

@@ -22,35 +22,43 @@ var (
 )
 
 // Read reads a whole record. A line that is no JSON object with a type is an
-// error, except for the last one: a crash may have cut it short.
+// error, except for JSON that breaks off in the last line: a crash may have cut
+// it short.
 func Read(r io.Reader) (*Trajectory, error) {
 	f := newFold()
 	lines := bufio.NewReaderSize(r, 64<<10)
+	var torn error
 	for number := 1; ; number++ {
 		line, whole, err := readLine(lines)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
+			if torn != nil {
+				return nil, torn
+			}
 			var e event
-			bad := decode(line, &e)
-			switch {
-			case bad == nil:
+			if err := decode(line, &e); err == nil {
 				f.add(&e)
-			case !whole:
-				f.t.Torn = true
-			default:
-				return nil, fmt.Errorf("line %d: %w: %w", number, ErrNotARecord, bad)
+			} else {
+				torn = fmt.Errorf("line %d: %w: %w", number, ErrNotARecord, err)
+				if _, ok := errors.AsType[*json.SyntaxError](err); !ok {
+					return nil, torn
+				}
 			}
 		}
 		if !whole {
 			break
 		}
 	}
-	if f.t.Events == 0 {
-		return nil, ErrEmpty
+	f.t.Torn = torn != nil
+	switch {
+	case f.t.Events > 0:
+		return f.end(), nil
+	case torn != nil:
+		return nil, torn
 	}
-	return f.end(), nil
+	return nil, ErrEmpty
 }
 
 // readLine returns a line without its end; whole is false for what follows the last one.
