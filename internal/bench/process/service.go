@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -47,6 +46,7 @@ type Service struct {
 	// Started is the moment just before it was started.
 	Started time.Time
 
+	// cmd is the service's process also when taskset starts it, which then becomes it.
 	cmd  *exec.Cmd
 	log  *os.File
 	done chan struct{}
@@ -144,6 +144,3 @@ func (s *Service) Stop() {
 	}
 	<-s.done
 }
-
-// pid is the service's process, also when taskset started it: that replaces itself.
-func (s *Service) pid() string { return strconv.Itoa(s.cmd.Process.Pid) }

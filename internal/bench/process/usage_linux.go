@@ -15,12 +15,15 @@ import (
 const tick = 10 * time.Millisecond
 
 // Usage returns what the service has used so far, without its children.
-func (s *Service) Usage() (Usage, error) { return usage(s.pid()) }
+func (s *Service) Usage() (Usage, error) { return Of(s.cmd.Process.Pid) }
+
+// Of returns what a process has used so far, without its children.
+func Of(pid int) (Usage, error) { return usage(strconv.Itoa(pid)) }
 
 // Bridge returns what the service's children have used.
 func (s *Service) Bridge() (Usage, error) {
 	var sum Usage
-	paths, err := filepath.Glob("/proc/" + s.pid() + "/task/*/children")
+	paths, err := filepath.Glob("/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/task/*/children")
 	if err != nil {
 		return sum, err
 	}

@@ -2,14 +2,12 @@ package process
 
 import (
 	"os"
-	"strconv"
 	"testing"
 	"time"
 )
 
 func TestUsageOfThisProcess(t *testing.T) {
-	pid := strconv.Itoa(os.Getpid())
-	before, err := usage(pid)
+	before, err := Of(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +21,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 			memory[i] += sum + 1
 			sum += memory[i]
 		}
-		after, err := usage(pid)
+		after, err := Of(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
 		}

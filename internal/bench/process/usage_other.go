@@ -9,7 +9,10 @@ import (
 )
 
 // Usage is known on Linux only.
-func (s *Service) Usage() (Usage, error) {
+func (s *Service) Usage() (Usage, error) { return Of(s.cmd.Process.Pid) }
+
+// Of is known on Linux only.
+func Of(int) (Usage, error) {
 	return Usage{}, fmt.Errorf("memory and processor time of another process on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
