@@ -71,6 +71,9 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, p Principal) error 
 	if err := s.run(ctx); err != nil {
 		a.cutOff(r, err)
 	}
+	// The end of the answer is written too, and the time of the last event's write
+	// may be over: without one of its own the client would see a broken stream.
+	_ = s.out.flush()
 	return nil
 }
 
