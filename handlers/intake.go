@@ -27,7 +27,7 @@ func (i *Intake) Storing() int { return int(i.storing.Load()) }
 // Bytes is how much memory is lent for small bodies.
 func (i *Intake) Bytes() int64 { return i.bytes.Load() }
 
-// Answer is what became of a webhook. There are few: they become labels.
+// Answer is what became of a webhook, as a label of metrics.
 type Answer string
 
 // The answers.
@@ -53,25 +53,18 @@ const (
 	AnswerUnavailable Answer = "unavailable"
 )
 
-// Answers returns all of them.
-func Answers() []Answer {
-	return []Answer{
-		AnswerAccepted, AnswerRearmed, AnswerDuplicate, AnswerChallenge, AnswerUnsigned, AnswerStale,
-		AnswerRefused, AnswerTooLarge, AnswerIncomplete, AnswerBusy, AnswerUnavailable,
-	}
-}
-
 // Metrics is told of every webhook. Its method is called by many goroutines and
 // must not wait.
 type Metrics interface {
-	// WebhookAnswered counts an answer to a source's webhook: how many bytes of
-	// its body were read, and how long it took from its headers to the answer.
-	WebhookAnswered(source string, answer Answer, bytes int, took time.Duration)
+	// WebhookAnswered counts an answer, an [Answer], to a source's webhook: whether
+	// it says that the delivery is stored, how many bytes of its body were read,
+	// and how long it took from its headers to the answer.
+	WebhookAnswered(source, answer string, stored bool, bytes int, took time.Duration)
 }
 
 type noMetrics struct{}
 
-func (noMetrics) WebhookAnswered(string, Answer, int, time.Duration) {}
+func (noMetrics) WebhookAnswered(string, string, bool, int, time.Duration) {}
 
 const (
 	// storeTimeout bounds storing a delivery: GitHub waits for 10 s in all, and an
@@ -97,14 +90,17 @@ type intake struct {
 // many bytes it read.
 func (in *intake) take(source string, w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter, *http.Request) (Answer, int)) {
 	begun := in.now()
+	answer, bytes := AnswerUnavailable, 0 // should serve panic
+	defer func() {
+		in.metrics.WebhookAnswered(source, string(answer), answer.stored(), bytes, in.now().Sub(begun))
+	}()
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		fail(w, http.StatusMethodNotAllowed, "method_not_allowed", "webhooks are posted")
-		in.metrics.WebhookAnswered(source, AnswerRefused, 0, in.now().Sub(begun))
+		answer = AnswerRefused
 		return
 	}
-	answer, bytes := serve(w, r)
-	in.metrics.WebhookAnswered(source, answer, bytes, in.now().Sub(begun))
+	answer, bytes = serve(w, r)
 }
 
 // readBody reads a body, or answers why that cannot be done; then the answer

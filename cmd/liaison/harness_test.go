@@ -133,6 +133,7 @@ func (w *world) environment(extra ...string) []string {
 		"PATH=" + os.Getenv("PATH"),
 		"TMPDIR=" + os.TempDir(),
 		"LIAISON_ADDR=127.0.0.1:0",
+		"LIAISON_ADMIN_ADDR=127.0.0.1:0",
 		"LIAISON_STATE_DIR=" + w.dir,
 		"LIAISON_LOG_FORMAT=json",
 		"LIAISON_LOG_LEVEL=debug",

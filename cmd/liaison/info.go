@@ -168,3 +168,14 @@ func (p *platforms) result(name string) check {
 	}
 	return check{State: "pending"}
 }
+
+// up says of the platforms that were asked whether they answered.
+func (p *platforms) up() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	up := make(map[string]bool, len(p.results))
+	for name, r := range p.results {
+		up[name] = r.State == "ok"
+	}
+	return up
+}

@@ -19,8 +19,10 @@ import (
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/handlers"
 	"github.com/liaison-bot/liaison/handlers/api"
+	"github.com/liaison-bot/liaison/metrics"
 	"github.com/liaison-bot/liaison/redact"
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/slack"
 	"github.com/liaison-bot/liaison/state/boltstore"
 	"github.com/liaison-bot/liaison/state/eventlog"
 )
@@ -50,11 +52,13 @@ type service struct {
 	api      *api.API
 	listener net.Listener
 	server   *http.Server
+	intake   *handlers.Intake
+	admin    *adminListener // nil when it is off
 }
 
 // newService makes every part and listens. On an error nothing stays open.
 func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redactor, log *slog.Logger, logs *api.Logs) (_ *service, err error) {
-	s := &service{log: log}
+	s := &service{log: log, intake: &handlers.Intake{}}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -90,7 +94,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	}
 
 	channels := []sessions.Channel{api.Channel{}}
-	var webhookSecrets []string
+	var githubSecrets, slackSecrets []string
 	if g := cfg.GitHub; g != nil {
 		if s.cache, err = evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache); err != nil {
 			return nil, err
@@ -108,12 +112,18 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 			return nil, err
 		}
 		channels = append(channels, s.github)
-		webhookSecrets = g.WebhookSecrets
-	} else {
+		githubSecrets = g.WebhookSecrets
+	}
+	if cfg.Slack != nil {
+		channels = append(channels, slack.Channel{})
+		slackSecrets = cfg.Slack.SigningSecrets
+		log.Warn("Slack's events are taken and kept, and nothing is done about them: this version does not act on Slack yet")
+	}
+	if cfg.GitHub == nil && cfg.Slack == nil {
 		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
 	}
+	counts := metrics.New(metrics.Options{Version: buildVersion(), Read: s.snapshot, Logger: log})
 
-	intake := &handlers.Intake{}
 	s.engine, err = sessions.New(sessions.Options{
 		Store:           s.store,
 		Log:             s.events,
@@ -127,7 +137,8 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Model:           func() string { return cfg.Model },
 		Redact:          secrets.String,
 		Logger:          log,
-		Intake:          intake.Storing,
+		Metrics:         counts,
+		Intake:          s.intake.Storing,
 	})
 	if err != nil {
 		return nil, err
@@ -138,9 +149,11 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
 		Inbox:         s.store,
-		Intake:        intake,
 		Check:         s.store.Check,
-		GitHubSecrets: webhookSecrets,
+		GitHubSecrets: githubSecrets,
+		SlackSecrets:  slackSecrets,
+		Metrics:       counts,
+		Intake:        s.intake,
 		API:           s.api,
 		Now:           time.Now,
 		Logger:        log,
@@ -153,6 +166,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 			return nil, fmt.Errorf("%w; stop what listens there, or choose another port with %s or %s", err, config.EnvAddr, config.EnvPort)
 		}
 		return nil, unusable(err)
+	}
+	if s.admin, err = newAdminListener(ctx, cfg, counts, log); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -196,6 +212,9 @@ func (s *service) run(ctx context.Context) error {
 		}
 	})
 	parts.Go(func() { s.platform.run(ctx) })
+	if s.admin != nil {
+		parts.Go(func() { s.admin.run(ctx) })
+	}
 	parts.Go(func() {
 		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			stop(fmt.Errorf("serve %s: %w", s.listener.Addr(), err))
@@ -224,6 +243,9 @@ func (s *service) run(ctx context.Context) error {
 func (s *service) close() {
 	if s.listener != nil {
 		_ = s.listener.Close()
+	}
+	if s.admin != nil {
+		_ = s.admin.listener.Close()
 	}
 	if s.cache != nil {
 		_ = s.cache.Close()

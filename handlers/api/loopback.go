@@ -1,10 +1,10 @@
 package api
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
-	"strings"
+
+	"github.com/liaison-bot/liaison/handlers/loopback"
 )
 
 // proxyHeaders are what proxies add. A request that has one did not come
@@ -33,18 +33,5 @@ func directLoopback(r *http.Request) bool {
 		return false
 	}
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && remote.Addr().Unmap().IsLoopback() && loopbackName(r.Host)
-}
-
-// loopbackName reports whether a Host header names this machine.
-func loopbackName(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
+	return err == nil && remote.Addr().Unmap().IsLoopback() && loopback.Host(r.Host)
 }
