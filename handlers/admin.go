@@ -33,7 +33,9 @@ func NewAdmin(o AdminOptions) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.Handle("GET /debug/pprof/profile", unhurried(pprof.Profile))
 	mux.Handle("GET /debug/pprof/trace", unhurried(pprof.Trace))
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		mux.HandleFunc(method+" /debug/pprof/symbol", pprof.Symbol)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there are /metrics, /debug/pprof/ and /healthz here")
 	})
