@@ -150,3 +150,10 @@ func TestATimerIsTriedAgainWhenTheStoreDoesNotTakeIt(t *testing.T) {
 		h.wantTurns("s0", "a:completed")
 	})
 }
+
+// longRunTakes is how long longRun runs.
+const longRunTakes = 10 * time.Minute
+
+func longRun(ctx context.Context, r RunRequest, _ func(bridge.Event)) (bridge.Result, error) {
+	return think(ctx, r, longRunTakes)
+}
