@@ -87,6 +87,7 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 	loud()
 	w.settled(pulls, heads)
+	s.get().decided()
 	if status := s.get().terminate(); status != 0 {
 		t.Errorf("stopped with %d", status)
 	}
@@ -136,6 +137,43 @@ func (w *world) settled(pulls []*sim.PullRequest, heads map[int][]string) {
 				w.t.Errorf("%d checks on %s", n, head)
 			}
 		}
+	}
+}
+
+// decided waits until nothing that was stored waits for a decision, and fails if
+// something was given up.
+func (p *process) decided() {
+	p.w.t.Helper()
+	var page struct {
+		Deliveries []json.RawMessage
+		Dead       []json.RawMessage
+		Next       int64
+	}
+	ask := func(path string) {
+		response, err := http.Get(p.url + path)
+		if err != nil {
+			p.w.t.Fatal(err)
+		}
+		defer response.Body.Close()
+		page.Next = 0
+		if err := json.NewDecoder(response.Body).Decode(&page); err != nil || response.StatusCode != http.StatusOK {
+			p.w.t.Fatalf("%s: %s, %v", path, response.Status, err)
+		}
+	}
+	for end := time.Now().Add(patience); ; <-time.After(retryAfter) {
+		ask("/v1/deliveries?status=pending&limit=1")
+		for page.Next > 0 && len(page.Deliveries) == 0 {
+			ask(fmt.Sprintf("/v1/deliveries?status=pending&limit=1&before=%d", page.Next))
+		}
+		if len(page.Deliveries) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			p.w.t.Fatalf("still undecided: %s", page.Deliveries[0])
+		}
+	}
+	if ask("/v1/dead"); len(page.Dead) > 0 {
+		p.w.t.Errorf("given up: %s", page.Dead)
 	}
 }
 
