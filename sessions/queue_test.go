@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"sync/atomic"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -86,23 +87,23 @@ func TestSessionsThatComeAndGoDoNotMakeTheLineLonger(t *testing.T) {
 
 func TestTurnsStartSlowlyWhileIntakeIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		busy := 1
-		granted := 0
-		q := newTurnQueue(100, func(string) { granted++ }, &pacer{intake: func() int { return busy }, now: time.Now})
+		var busy, granted atomic.Int64
+		busy.Store(1)
+		q := newTurnQueue(100, func(string) { granted.Add(1) }, &pacer{intake: func() int { return int(busy.Load()) }, now: time.Now})
 		q.open()
 		for i := range 20 {
 			q.add(fmt.Sprint("ses_", i))
 		}
 		time.Sleep(5*paceTurns + time.Millisecond)
 		synctest.Wait()
-		if granted != 6 {
-			t.Errorf("%d turns started within five times the pace", granted)
+		if n := granted.Load(); n != 6 {
+			t.Errorf("%d turns started within five times the pace", n)
 		}
-		busy = 0
+		busy.Store(0)
 		time.Sleep(paceTurns)
 		synctest.Wait()
-		if granted != 20 {
-			t.Errorf("%d turns started when intake was idle, want all", granted)
+		if n := granted.Load(); n != 20 {
+			t.Errorf("%d turns started when intake was idle, want all", n)
 		}
 		q.close()
 	})
