@@ -201,8 +201,8 @@ func (a *actor) finish(out outcome) {
 // correct writes down what a turn that was interrupted has used in the end, where
 // that is more than was known then.
 func (a *actor) correct(out outcome) {
-	total := a.running.before.plus(out.spent)
-	if total == spentOn(a.running.row) {
+	total, known := a.running.before.plus(out.spent), spentOn(a.running.row)
+	if total.usage == known.usage && total.calls == known.calls && total.cost == known.cost {
 		return
 	}
 	err := a.decide(func(d *draft) error {

@@ -165,7 +165,7 @@ func TestARunThatIsFoundAgainIsCountedOnce(t *testing.T) {
 // used until it had stopped is on the row.
 func TestAnInterruptedTurnIsPaidForToo(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.runner.run = func(ctx context.Context, r RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
+		h.runner.run = func(ctx context.Context, _ RunRequest, observe func(bridge.Event)) (bridge.Result, error) {
 			observe(bridge.Event{Payload: used(100, 0)})
 			<-ctx.Done()
 			time.Sleep(time.Second)
