@@ -36,7 +36,7 @@ func describe(d sessions.Delivery) (string, error) {
 		Type    json.RawMessage `json:"type"`
 		Subtype json.RawMessage `json:"subtype"`
 	}
-	if json.Unmarshal(e.Event, &event) != nil {
+	if !readable(e.Event, &event) {
 		return "event_callback without an event", nil
 	}
 	inner := named("event", word(event.Type))
@@ -80,11 +80,14 @@ func named(what, name string) string {
 // word returns a JSON text that is a plain word, and an empty one for all else.
 func word(raw json.RawMessage) string {
 	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	if !readable(raw, &text) {
 		return ""
 	}
 	return plain(text)
 }
+
+// readable reads JSON into a value and reports whether it is of that kind.
+func readable(raw json.RawMessage, into any) bool { return json.Unmarshal(raw, into) == nil }
 
 // maxWord bounds a word; Slack's longest event type has some 40 characters.
 const maxWord = 64
