@@ -229,8 +229,11 @@ func TestOtherMethodsAreRefusedEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			response.Body.Close()
-			if allow := response.Header.Get("Allow"); response.StatusCode != http.StatusMethodNotAllowed ||
-				!(allow == strings.Join(methods, ", ") || method == "HEAD" && allow == "GET") {
+			allow, want := response.Header.Get("Allow"), strings.Join(methods, ", ")
+			if method == "HEAD" && slices.Contains(methods, "GET") {
+				want = "GET" // a pattern for GET takes it, and its route refuses it
+			}
+			if response.StatusCode != http.StatusMethodNotAllowed || allow != want {
 				t.Errorf("%s %s: %s, Allow %q", method, path, response.Status, allow)
 			}
 		}

@@ -106,7 +106,7 @@ func writeFiles(ctx context.Context, dir string, files map[string]string) error 
 	if err != nil {
 		return fmt.Errorf("open workspace: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -134,12 +134,10 @@ func (s *eventStream) begin(w http.ResponseWriter) {
 func (s *eventStream) run(ctx context.Context) error {
 	for {
 		ended, err := s.follow(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			return err
-		case ended:
+		}
+		if ended || ctx.Err() != nil {
 			return nil
 		}
 		// Between two events, so that a comment never splits one.

@@ -308,7 +308,7 @@ func TestDamagedRecordsAreCutOff(t *testing.T) {
 	for _, format := range []string{"json", "ndjson"} {
 		w := newWorld(t)
 		w.runtime.breakAfter(sessionID, errors.New("inner workings"))
-		r, err := http.NewRequestWithContext(t.Context(), "GET", w.server.URL+"/v1/session/"+sessionID+"/events?format="+format, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.URL+"/v1/session/"+sessionID+"/events?format="+format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +322,7 @@ func TestDamagedRecordsAreCutOff(t *testing.T) {
 			t.Errorf("the %s dump of a damaged record looks whole", format)
 		}
 		response, err = w.as(aliceToken).GetSessionEvents(t.Context(), sessionID, nil, query("startIndex=2&format="+format))
-		if err != nil || response.StatusCode != 500 {
+		if err != nil || response.StatusCode != http.StatusInternalServerError {
 			t.Errorf("the damage alone is answered %v, %v", response, err)
 		}
 	}
