@@ -2,9 +2,9 @@ package sessions
 
 import (
 	"fmt"
-	"sync/atomic"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
