@@ -11,6 +11,7 @@ import (
 	"github.com/liaison-bot/liaison/internal/bench/load"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/state/boltstore"
+	"github.com/liaison-bot/liaison/state/eventlog"
 )
 
 // database is the store's file in a state directory.
@@ -51,8 +52,9 @@ func accept(ctx context.Context, s state.Inbox, n int, delivery func(i int) stat
 	return err
 }
 
-// sessionsAt is when the sessions of a template were made, one a second.
-var sessionsAt = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+// age is that of the sessions in a template: at rest for longer than workspaces
+// are kept, and not long enough to be removed.
+const age = 48 * time.Hour
 
 // The names in a template, by the number of the session.
 func sessionID(i int) string  { return fmt.Sprintf("ses_%026d", i) }
@@ -61,18 +63,23 @@ func sessionKey(i int) string { return fmt.Sprintf("github:repo:%d:pull:%d", 770
 func oldDelivery(i int) state.Delivery {
 	return state.Delivery{
 		Source: "github", ID: load.PullRequest().Delivery(uint64(i) + 1<<40), Event: "pull_request",
-		Body: []byte(`{"action":"opened"}`), ReceivedAt: sessionsAt,
+		Body: []byte(`{"action":"opened"}`), ReceivedAt: time.Now().Add(-age),
 	}
 }
 
 // fill stores n sessions that are at rest: each with its key, its decided
-// delivery, what it decided about, and one turn that has ended.
+// delivery, what it decided about, one turn that has ended, and a packed record.
 func fill(ctx context.Context, dir string, n int, progress func(string, ...any)) (err error) {
-	s, err := boltstore.Open(database(dir), boltstore.Options{})
+	s, err := boltstore.Open(database(dir), boltstore.Options{Now: func() time.Time { return time.Now().Add(-age) }})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	l, err := eventlog.Open(dir, eventlog.Options{Index: s})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
 	const page = 2000
 	for from := 0; from < n; from += page {
 		end := min(from+page, n)
@@ -80,10 +87,15 @@ func fill(ctx context.Context, dir string, n int, progress func(string, ...any))
 			return err
 		}
 		var c state.Change
+		ids := make([]string, 0, page)
 		for i := from; i < end; i++ {
 			settled(&c, i)
+			ids = append(ids, sessionID(i))
 		}
 		if _, err := s.Commit(ctx, c); err != nil {
+			return err
+		}
+		if err := record(ctx, l, ids); err != nil {
 			return err
 		}
 		if end%100_000 == 0 {
@@ -93,9 +105,27 @@ func fill(ctx context.Context, dir string, n int, progress func(string, ...any))
 	return nil
 }
 
+// record gives sessions a record of a turn, and packs it.
+func record(ctx context.Context, l *eventlog.Log, ids []string) error {
+	for _, id := range ids {
+		events := make([]state.Event, 10)
+		for i := range events {
+			events[i] = said(id)
+		}
+		if err := l.Append(ctx, id, false, events...); err != nil {
+			return err
+		}
+	}
+	packed, err := l.Pack(ctx, time.Now(), ids)
+	if err == nil && packed != len(ids) {
+		err = fmt.Errorf("%d of %d sessions at rest were packed", packed, len(ids))
+	}
+	return err
+}
+
 // settled adds a session at rest to a change.
 func settled(c *state.Change, i int) {
-	at := sessionsAt.Add(time.Duration(i) * time.Second)
+	at := time.Now().Add(-age)
 	id, turn, key := sessionID(i), turnID(i), sessionKey(i)
 	revision := state.Revision{ID: fmt.Sprintf("%040x", i), At: at}
 	c.Facts = append(c.Facts, state.Fact{Key: "github:pull_request:opened:" + key, By: "github:" + id})

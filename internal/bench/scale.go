@@ -83,7 +83,7 @@ func storeCosts(ctx context.Context, b *bench, dir string, n int) (row Row, err 
 		return row, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	l, err := eventlog.Open(dir, eventlog.Options{})
+	l, err := eventlog.Open(dir, eventlog.Options{Index: s})
 	if err != nil {
 		return row, err
 	}
@@ -120,6 +120,14 @@ func storeCosts(ctx context.Context, b *bench, dir string, n int) (row Row, err 
 		{"append an event", cheap, func(i int) error {
 			id := sessionID(n + i%100)
 			return l.Append(ctx, id, false, said(id))
+		}},
+		{"read a packed record", pick(b, 5_000, 100), func(int) error {
+			for _, err := range l.Read(ctx, sessionID(random.IntN(n)), 0) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		}},
 	} {
 		each, err := cost(o.times, o.do)
