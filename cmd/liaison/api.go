@@ -10,6 +10,7 @@ func newAPI(s *service, cfg *config.Config, info *information, logs *api.Logs) *
 	o := api.Options{
 		Runtime: s.engine,
 		Store:   s.store,
+		Keeping: s.keeper,
 		Info:    info.snapshot,
 		Logs:    logs,
 		Token:   cfg.APIToken,

@@ -10,6 +10,7 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // information is what GET /v1/info shows. It holds no secret.
@@ -18,6 +19,7 @@ type information struct {
 	cfg      *config.Config
 	choice   bridgeChoice
 	engine   *sessions.Engine
+	keeper   *sessions.Keeper
 	platform *platforms
 }
 
@@ -39,6 +41,7 @@ func (i *information) snapshot() any {
 		Bridge    bridgeInfo         `json:"bridge"`
 		Channels  map[string]channel `json:"channels"`
 		Engine    sessions.Status    `json:"engine"`
+		Disk      state.DiskUsage    `json:"disk,omitzero"`
 	}{
 		OK:        true,
 		Version:   buildVersion(),
@@ -47,12 +50,27 @@ func (i *information) snapshot() any {
 		Bridge:    bridgeInfo{i.choice, i.platform.result("bridge")},
 		Channels:  map[string]channel{"github": {}, sessions.ChannelHTTP: {On: true}},
 		Engine:    i.engine.Status(),
+		Disk:      i.disk(),
 	}
 	if g := i.cfg.GitHub; g != nil {
 		info.Channels["github"] = channel{On: true, AppID: g.AppID, Check: i.platform.result("github")}
 	}
 	return info
 }
+
+// disk is how much room everything takes, or nothing where that cannot be told.
+func (i *information) disk() state.DiskUsage {
+	ctx, cancel := context.WithTimeout(context.Background(), diskBudget)
+	defer cancel()
+	usage, err := i.keeper.Usage(ctx)
+	if err != nil {
+		return state.DiskUsage{}
+	}
+	return usage
+}
+
+// diskBudget bounds how long an answer waits for it.
+const diskBudget = 5 * time.Second
 
 // check is the last result of asking a platform how it is.
 type check struct {

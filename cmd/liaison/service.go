@@ -44,6 +44,7 @@ type service struct {
 	log      *slog.Logger
 	store    *boltstore.Store
 	events   *eventlog.Log
+	keeper   *sessions.Keeper
 	bridge   *bridge.Client
 	cache    *evidence.DiskCache // nil, as github, when the channel is off
 	github   *github.Channel
@@ -71,9 +72,10 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	if s.store, err = boltstore.Open(filepath.Join(cfg.StateDir, "liaison.db"), boltstore.Options{Logger: log}); err != nil {
 		return nil, fmt.Errorf("%s: %w", config.EnvStateDir, err)
 	}
-	if s.events, err = eventlog.Open(cfg.StateDir, eventlog.Options{Logger: log}); err != nil {
+	if s.events, err = eventlog.Open(cfg.StateDir, eventlog.Options{Logger: log, Index: s.store}); err != nil {
 		return nil, err
 	}
+	s.keeper = newKeeper(s, cfg)
 
 	choice, err := chooseBridge(cfg)
 	if err != nil {
@@ -145,7 +147,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	}
 
 	s.platform = newPlatforms(s.bridge, s.github, secrets.String, log)
-	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, platform: s.platform}
+	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, keeper: s.keeper, platform: s.platform}
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
 		Inbox:         s.store,
@@ -215,6 +217,7 @@ func (s *service) run(ctx context.Context) error {
 	if s.admin != nil {
 		parts.Go(func() { s.admin.run(ctx) })
 	}
+	parts.Go(func() { s.keeper.Run(ctx) })
 	parts.Go(func() {
 		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			stop(fmt.Errorf("serve %s: %w", s.listener.Addr(), err))

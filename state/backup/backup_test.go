@@ -484,19 +484,3 @@ func TestARestoreCanBeCancelled(t *testing.T) {
 		t.Errorf("the folder was left: %v", err)
 	}
 }
-
-func FuzzRestore(f *testing.F) {
-	f.Add(archiveOf(f, []entry{file("liaison.db", "x"), file("packed/1.seg", "y"), file("manifest.json", `{"format":1}`)}))
-	f.Add(archiveOf(f, []entry{file("liaison.db", "x"), file("sessions/s/events.ndjson", ""), file("../x", "")}))
-	f.Add([]byte("\x28\xb5\x2f\xfd"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		parent := t.TempDir()
-		dir := filepath.Join(parent, "state")
-		if _, err := backup.Restore(t.Context(), bytes.NewReader(raw), dir); err == nil {
-			return
-		}
-		if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
-			t.Errorf("left %v, %v", left, err)
-		}
-	})
-}

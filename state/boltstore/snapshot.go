@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/state/internal/volume"
 )
 
 // Snapshot is the database as it was at one moment.
@@ -36,8 +38,8 @@ func (s *Store) Snapshot(ctx context.Context, fn func(Snapshot) error) error {
 	})
 }
 
-// Usage says how much room the database takes, and counts sessions. It leaves
-// out what it does not know: the volume, and the size of the segments.
+// Usage says how much room everything takes that the store knows of: all but
+// the files of the segments.
 func (s *Store) Usage(ctx context.Context) (state.DiskUsage, error) {
 	var u state.DiskUsage
 	info, err := os.Stat(s.path)
@@ -45,6 +47,9 @@ func (s *Store) Usage(ctx context.Context) (state.DiskUsage, error) {
 		return u, fmt.Errorf("ask for the size of the state: %w", err)
 	}
 	u.Database.Size, u.Journal = info.Size(), s.journal.Size()
+	if u.Volume, err = volume.Of(filepath.Dir(s.path)); err != nil {
+		return u, err
+	}
 	err = s.view(ctx, func(r *reader) error {
 		db := r.tx.DB()
 		u.Database.Free = max(0, info.Size()-r.tx.Size()) + int64(db.Stats().FreePageN)*int64(db.Info().PageSize)

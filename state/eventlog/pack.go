@@ -23,6 +23,7 @@ type packing struct {
 	moves []state.PackMove
 	moved []*file // those of moves
 	gone  []string
+	stuck []string // that cannot be read
 }
 
 // Pack packs the records of sessions that did not change since before, and
@@ -86,13 +87,14 @@ func (p *packing) run(ctx context.Context, before time.Time, ids []string) (int,
 		removed = append(removed, id)
 		p.l.step("removed")
 	}
-	if len(removed) == 0 {
+	if len(removed)+len(p.stuck) == 0 {
 		return 0, failed
 	}
 	if err := durable.SyncDir(p.l.dir); err != nil {
 		return 0, err
 	}
-	if err := p.l.opts.Index.FilesGone(ctx, before, removed); err != nil {
+	// What cannot be packed need not be tried again before it changes.
+	if err := p.l.opts.Index.FilesGone(ctx, before, append(p.stuck, removed...)); err != nil {
 		return 0, err
 	}
 	p.l.step("done")
@@ -115,7 +117,8 @@ func (p *packing) add(ctx context.Context, id string) error {
 		p.gone = append(p.gone, id)
 		return nil
 	case errors.Is(err, state.ErrCorrupt):
-		p.l.opts.Logger.Error("a record cannot be packed", "session", id, "error", err)
+		p.l.opts.Logger.Error("a record cannot be packed and stays as it is", "session", id, "error", err)
+		p.stuck = append(p.stuck, id)
 		return nil
 	case err != nil:
 		return err
