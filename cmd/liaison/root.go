@@ -63,6 +63,7 @@ posts a check and a review.
 		newServe(environ, stderr),
 		newDemo(environ, stdout, stderr),
 		newBridge(environ, stderr),
+		newRestore(con),
 	)
 	add("client", "Against the running service:",
 		newSend(con),
