@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -113,8 +114,7 @@ func place(partial, name string, force bool) error {
 
 // download copies the archive; an error means that it is not whole.
 func download(ctx context.Context, s *remote.Service, to io.Writer) (int64, error) {
-	answer, err := s.API().Backup(ctx)
-	body, err := s.Open(ctx, answer, err)
+	body, err := s.Open(ctx, func(ctx context.Context) (*http.Response, error) { return s.API().Backup(ctx) })
 	if err != nil {
 		return 0, err
 	}

@@ -240,7 +240,7 @@ func TestDeadLetters(t *testing.T) {
 		var letter struct{ ID string }
 		_ = json.NewDecoder(r.Body).Decode(&letter)
 		if letter.ID == "outbox:gone" {
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprint(w, `{"ok":false,"error":"not_found","message":"there is no such letter"}`)
 			return
 		}

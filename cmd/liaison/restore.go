@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -70,7 +69,7 @@ func restoreDir(con *console, dir, file string) (string, error) {
 }
 
 func restore(ctx context.Context, con *console, name, dir string) (state.BackupInfo, error) {
-	var archive io.Reader = con.in
+	archive := con.in
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,7 +147,7 @@ func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
 	for name, text := range map[string][]byte{"opened.json": saved, "opened.headers": headers.Bytes(), "opened.body": hook.Body} {
 		ts.Check(os.WriteFile(ts.MkAbs(name), text, 0o600))
 	}
-	ts.Setenv("DELIVERY", request.Header.Get(http.CanonicalHeaderKey("X-GitHub-Delivery")))
+	ts.Setenv("DELIVERY", hook.DeliveryID)
 }
 
 // capture sets a variable to what the first group of an expression matches in

@@ -231,7 +231,7 @@ func TestSendInterrupted(t *testing.T) {
 			})
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			i := invocation{ctx: ctx, stdout: writerFunc(func(p []byte) { interrupt() })}
+			i := invocation{ctx: ctx, stdout: writerFunc(func([]byte) { interrupt() })}
 			got := i.command(t, append([]string{"send", "x", "--url", f.url}, c.flags...)...)
 			got.wants(t, exitInterrupted, "It\n", c.says)
 			if stopped := strings.Contains(f.asked(), "POST /v1/session/ses_1/stop"); stopped != c.stops {

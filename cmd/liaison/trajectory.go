@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -77,8 +78,9 @@ func (c *connection) trajectory(ctx context.Context, session string) (*trajector
 		return nil, err
 	}
 	defer s.Close()
-	answer, err := s.API().GetSessionEvents(ctx, session, &api.GetSessionEventsParams{})
-	body, err := s.Open(ctx, answer, err)
+	body, err := s.Open(ctx, func(ctx context.Context) (*http.Response, error) {
+		return s.API().GetSessionEvents(ctx, session, &api.GetSessionEventsParams{})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -91,8 +91,9 @@ func again(err error) bool {
 // Recorded calls each with the events that are recorded now, from an index on.
 func (s *Service) Recorded(ctx context.Context, sessionID string, from int64, each func(*Event) error) error {
 	f := follower{s: s, id: sessionID, next: from, each: each}
-	answer, err := s.client.GetSessionEvents(ctx, sessionID, &api.GetSessionEventsParams{StartIndex: &from})
-	body, err := s.Open(ctx, answer, err)
+	body, err := s.Open(ctx, func(ctx context.Context) (*http.Response, error) {
+		return s.client.GetSessionEvents(ctx, sessionID, &api.GetSessionEventsParams{StartIndex: &from})
+	})
 	if err != nil {
 		return err
 	}
@@ -116,8 +117,9 @@ type follower struct {
 
 // once follows one connection to its end.
 func (f *follower) once(ctx context.Context) error {
-	answer, err := f.s.client.StreamSession(ctx, f.id, &api.StreamSessionParams{StartIndex: &f.next})
-	body, err := f.s.Open(ctx, answer, err)
+	body, err := f.s.Open(ctx, func(ctx context.Context) (*http.Response, error) {
+		return f.s.client.StreamSession(ctx, f.id, &api.StreamSessionParams{StartIndex: &f.next})
+	})
 	if err != nil {
 		return err
 	}

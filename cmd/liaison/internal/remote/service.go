@@ -109,8 +109,7 @@ func Call[T any](ctx context.Context, s *Service, call func(context.Context) (*h
 
 // CallLong is [Call] for what may take as long as it needs.
 func CallLong[T any](ctx context.Context, s *Service, call func(context.Context) (*http.Response, error)) (*T, error) {
-	answer, err := call(ctx)
-	body, err := s.Open(ctx, answer, err)
+	body, err := s.Open(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +128,10 @@ func CallLong[T any](ctx context.Context, s *Service, call func(context.Context)
 	return v, nil
 }
 
-// Open judges an answer and returns its body when it is a success. Its arguments
-// are those of a call and what it returned.
-func (s *Service) Open(ctx context.Context, answer *http.Response, err error) (io.ReadCloser, error) {
+// Open makes a call and returns the body of its answer when that is a success;
+// the caller closes it. Errors are those of [Call].
+func (s *Service) Open(ctx context.Context, call func(context.Context) (*http.Response, error)) (io.ReadCloser, error) {
+	answer, err := call(ctx)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
@@ -185,8 +185,7 @@ func (s *Service) Post(ctx context.Context, path string, headers http.Header, bo
 		return nil, err
 	}
 	r.Header = headers.Clone()
-	answer, err := s.http.Do(r)
-	opened, err := s.Open(ctx, answer, err)
+	opened, err := s.Open(ctx, func(context.Context) (*http.Response, error) { return s.http.Do(r) })
 	if err != nil {
 		return nil, err
 	}
