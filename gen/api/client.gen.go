@@ -281,16 +281,44 @@ type DeliveryList struct {
 // DeliveryStatus defines model for DeliveryStatus.
 type DeliveryStatus string
 
+// DiskUsage How much room everything takes, in bytes. Left out when it cannot be told.
+type DiskUsage struct {
+	Database struct {
+		// Free What a compaction would give back, about.
+		Free int64 `json:"free"`
+		Size int64 `json:"size"`
+	} `json:"database"`
+	Journal int64 `json:"journal"`
+
+	// Packed Settled sessions, compressed.
+	Packed struct {
+		Live     int64 `json:"live"`
+		Segments int   `json:"segments"`
+		Sessions int64 `json:"sessions"`
+		Size     int64 `json:"size"`
+	} `json:"packed"`
+
+	// Sessions How many are stored, packed or not.
+	Sessions int64 `json:"sessions"`
+	Volume   struct {
+		Free       int64 `json:"free"`
+		FreeInodes int64 `json:"freeInodes"`
+
+		// Inodes 0 where a volume has no fixed number of them.
+		Inodes int64 `json:"inodes"`
+		Size   int64 `json:"size"`
+	} `json:"volume"`
+}
+
 // EngineStatus defines model for EngineStatus.
 type EngineStatus struct {
-	ActiveSessions       int                    `json:"activeSessions"`
-	Deciding             int                    `json:"deciding"`
-	Delivering           int                    `json:"delivering"`
-	MaxRunningTurns      int                    `json:"maxRunningTurns"`
-	QueuedTurns          int                    `json:"queuedTurns"`
-	Running              bool                   `json:"running"`
-	RunningTurns         int                    `json:"runningTurns"`
-	AdditionalProperties map[string]interface{} `json:"-"`
+	ActiveSessions  int  `json:"activeSessions"`
+	Deciding        int  `json:"deciding"`
+	Delivering      int  `json:"delivering"`
+	MaxRunningTurns int  `json:"maxRunningTurns"`
+	QueuedTurns     int  `json:"queuedTurns"`
+	Running         bool `json:"running"`
+	RunningTurns    int  `json:"runningTurns"`
 }
 
 // Error defines model for Error.
@@ -330,17 +358,16 @@ type EventDump struct {
 
 // Info More may be added.
 type Info struct {
-	Bridge    map[string]interface{}            `json:"bridge"`
-	Channels  map[string]map[string]interface{} `json:"channels"`
-	Engine    EngineStatus                      `json:"engine"`
-	Model     *string                           `json:"model,omitempty"`
-	Ok        bool                              `json:"ok"`
-	StartedAt time.Time                         `json:"startedAt"`
+	Bridge   map[string]interface{}            `json:"bridge"`
+	Channels map[string]map[string]interface{} `json:"channels"`
 
-	// Storage Sizes and free room in bytes.
-	Storage              map[string]interface{} `json:"storage,omitempty"`
-	Version              string                 `json:"version"`
-	AdditionalProperties map[string]interface{} `json:"-"`
+	// Disk How much room everything takes, in bytes. Left out when it cannot be told.
+	Disk      *DiskUsage   `json:"disk,omitempty"`
+	Engine    EngineStatus `json:"engine"`
+	Model     *string      `json:"model,omitempty"`
+	Ok        bool         `json:"ok"`
+	StartedAt time.Time    `json:"startedAt"`
+	Version   string       `json:"version"`
 }
 
 // LogLine defines model for LogLine.
@@ -673,315 +700,6 @@ type ContinueSessionJSONRequestBody = ContinueRequest
 
 // StopSessionJSONRequestBody defines body for StopSession for application/json ContentType.
 type StopSessionJSONRequestBody = StopRequest
-
-// Getter for additional properties for EngineStatus. Returns the specified
-// element and whether it was found
-func (a EngineStatus) Get(fieldName string) (value interface{}, found bool) {
-	if a.AdditionalProperties != nil {
-		value, found = a.AdditionalProperties[fieldName]
-	}
-	return
-}
-
-// Setter for additional properties for EngineStatus
-func (a *EngineStatus) Set(fieldName string, value interface{}) {
-	if a.AdditionalProperties == nil {
-		a.AdditionalProperties = make(map[string]interface{})
-	}
-	a.AdditionalProperties[fieldName] = value
-}
-
-// Override default JSON handling for EngineStatus to handle AdditionalProperties
-func (a *EngineStatus) UnmarshalJSON(b []byte) error {
-	object := make(map[string]json.RawMessage)
-	err := json.Unmarshal(b, &object)
-	if err != nil {
-		return err
-	}
-
-	if raw, found := object["activeSessions"]; found {
-		err = json.Unmarshal(raw, &a.ActiveSessions)
-		if err != nil {
-			return fmt.Errorf("error reading 'activeSessions': %w", err)
-		}
-		delete(object, "activeSessions")
-	}
-
-	if raw, found := object["deciding"]; found {
-		err = json.Unmarshal(raw, &a.Deciding)
-		if err != nil {
-			return fmt.Errorf("error reading 'deciding': %w", err)
-		}
-		delete(object, "deciding")
-	}
-
-	if raw, found := object["delivering"]; found {
-		err = json.Unmarshal(raw, &a.Delivering)
-		if err != nil {
-			return fmt.Errorf("error reading 'delivering': %w", err)
-		}
-		delete(object, "delivering")
-	}
-
-	if raw, found := object["maxRunningTurns"]; found {
-		err = json.Unmarshal(raw, &a.MaxRunningTurns)
-		if err != nil {
-			return fmt.Errorf("error reading 'maxRunningTurns': %w", err)
-		}
-		delete(object, "maxRunningTurns")
-	}
-
-	if raw, found := object["queuedTurns"]; found {
-		err = json.Unmarshal(raw, &a.QueuedTurns)
-		if err != nil {
-			return fmt.Errorf("error reading 'queuedTurns': %w", err)
-		}
-		delete(object, "queuedTurns")
-	}
-
-	if raw, found := object["running"]; found {
-		err = json.Unmarshal(raw, &a.Running)
-		if err != nil {
-			return fmt.Errorf("error reading 'running': %w", err)
-		}
-		delete(object, "running")
-	}
-
-	if raw, found := object["runningTurns"]; found {
-		err = json.Unmarshal(raw, &a.RunningTurns)
-		if err != nil {
-			return fmt.Errorf("error reading 'runningTurns': %w", err)
-		}
-		delete(object, "runningTurns")
-	}
-
-	if len(object) != 0 {
-		a.AdditionalProperties = make(map[string]interface{})
-		for fieldName, fieldBuf := range object {
-			var fieldVal interface{}
-			err := json.Unmarshal(fieldBuf, &fieldVal)
-			if err != nil {
-				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
-			}
-			a.AdditionalProperties[fieldName] = fieldVal
-		}
-	}
-	return nil
-}
-
-// Override default JSON handling for EngineStatus to handle AdditionalProperties
-func (a EngineStatus) MarshalJSON() ([]byte, error) {
-	var err error
-	object := make(map[string]json.RawMessage)
-
-	object["activeSessions"], err = json.Marshal(a.ActiveSessions)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'activeSessions': %w", err)
-	}
-
-	object["deciding"], err = json.Marshal(a.Deciding)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'deciding': %w", err)
-	}
-
-	object["delivering"], err = json.Marshal(a.Delivering)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'delivering': %w", err)
-	}
-
-	object["maxRunningTurns"], err = json.Marshal(a.MaxRunningTurns)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'maxRunningTurns': %w", err)
-	}
-
-	object["queuedTurns"], err = json.Marshal(a.QueuedTurns)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'queuedTurns': %w", err)
-	}
-
-	object["running"], err = json.Marshal(a.Running)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'running': %w", err)
-	}
-
-	object["runningTurns"], err = json.Marshal(a.RunningTurns)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'runningTurns': %w", err)
-	}
-
-	for fieldName, field := range a.AdditionalProperties {
-		object[fieldName], err = json.Marshal(field)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
-		}
-	}
-	return json.Marshal(object)
-}
-
-// Getter for additional properties for Info. Returns the specified
-// element and whether it was found
-func (a Info) Get(fieldName string) (value interface{}, found bool) {
-	if a.AdditionalProperties != nil {
-		value, found = a.AdditionalProperties[fieldName]
-	}
-	return
-}
-
-// Setter for additional properties for Info
-func (a *Info) Set(fieldName string, value interface{}) {
-	if a.AdditionalProperties == nil {
-		a.AdditionalProperties = make(map[string]interface{})
-	}
-	a.AdditionalProperties[fieldName] = value
-}
-
-// Override default JSON handling for Info to handle AdditionalProperties
-func (a *Info) UnmarshalJSON(b []byte) error {
-	object := make(map[string]json.RawMessage)
-	err := json.Unmarshal(b, &object)
-	if err != nil {
-		return err
-	}
-
-	if raw, found := object["bridge"]; found {
-		err = json.Unmarshal(raw, &a.Bridge)
-		if err != nil {
-			return fmt.Errorf("error reading 'bridge': %w", err)
-		}
-		delete(object, "bridge")
-	}
-
-	if raw, found := object["channels"]; found {
-		err = json.Unmarshal(raw, &a.Channels)
-		if err != nil {
-			return fmt.Errorf("error reading 'channels': %w", err)
-		}
-		delete(object, "channels")
-	}
-
-	if raw, found := object["engine"]; found {
-		err = json.Unmarshal(raw, &a.Engine)
-		if err != nil {
-			return fmt.Errorf("error reading 'engine': %w", err)
-		}
-		delete(object, "engine")
-	}
-
-	if raw, found := object["model"]; found {
-		err = json.Unmarshal(raw, &a.Model)
-		if err != nil {
-			return fmt.Errorf("error reading 'model': %w", err)
-		}
-		delete(object, "model")
-	}
-
-	if raw, found := object["ok"]; found {
-		err = json.Unmarshal(raw, &a.Ok)
-		if err != nil {
-			return fmt.Errorf("error reading 'ok': %w", err)
-		}
-		delete(object, "ok")
-	}
-
-	if raw, found := object["startedAt"]; found {
-		err = json.Unmarshal(raw, &a.StartedAt)
-		if err != nil {
-			return fmt.Errorf("error reading 'startedAt': %w", err)
-		}
-		delete(object, "startedAt")
-	}
-
-	if raw, found := object["storage"]; found {
-		err = json.Unmarshal(raw, &a.Storage)
-		if err != nil {
-			return fmt.Errorf("error reading 'storage': %w", err)
-		}
-		delete(object, "storage")
-	}
-
-	if raw, found := object["version"]; found {
-		err = json.Unmarshal(raw, &a.Version)
-		if err != nil {
-			return fmt.Errorf("error reading 'version': %w", err)
-		}
-		delete(object, "version")
-	}
-
-	if len(object) != 0 {
-		a.AdditionalProperties = make(map[string]interface{})
-		for fieldName, fieldBuf := range object {
-			var fieldVal interface{}
-			err := json.Unmarshal(fieldBuf, &fieldVal)
-			if err != nil {
-				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
-			}
-			a.AdditionalProperties[fieldName] = fieldVal
-		}
-	}
-	return nil
-}
-
-// Override default JSON handling for Info to handle AdditionalProperties
-func (a Info) MarshalJSON() ([]byte, error) {
-	var err error
-	object := make(map[string]json.RawMessage)
-
-	if a.Bridge != nil {
-		object["bridge"], err = json.Marshal(a.Bridge)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling 'bridge': %w", err)
-		}
-	}
-
-	if a.Channels != nil {
-		object["channels"], err = json.Marshal(a.Channels)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling 'channels': %w", err)
-		}
-	}
-
-	object["engine"], err = json.Marshal(a.Engine)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'engine': %w", err)
-	}
-
-	if a.Model != nil {
-		object["model"], err = json.Marshal(a.Model)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling 'model': %w", err)
-		}
-	}
-
-	object["ok"], err = json.Marshal(a.Ok)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'ok': %w", err)
-	}
-
-	object["startedAt"], err = json.Marshal(a.StartedAt)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'startedAt': %w", err)
-	}
-
-	if a.Storage != nil {
-		object["storage"], err = json.Marshal(a.Storage)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling 'storage': %w", err)
-		}
-	}
-
-	object["version"], err = json.Marshal(a.Version)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'version': %w", err)
-	}
-
-	for fieldName, field := range a.AdditionalProperties {
-		object[fieldName], err = json.Marshal(field)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
-		}
-	}
-	return json.Marshal(object)
-}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error

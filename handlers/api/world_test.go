@@ -73,7 +73,7 @@ func newQuietWorld(t *testing.T, change ...func(*api.Options)) *world {
 		Info: func() any {
 			return map[string]any{
 				"ok": true, "version": "test", "startedAt": epoch, "bridge": map[string]any{}, "channels": map[string]any{},
-				"engine": sessions.Status{Running: true},
+				"engine": sessions.Status{Running: true}, "disk": state.DiskUsage{},
 			}
 		},
 		Token: operatorToken, Tokens: []api.Token{{Name: "alice", Token: aliceToken}, {Name: "bob", Token: bobToken}},
