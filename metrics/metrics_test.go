@@ -154,6 +154,12 @@ func TestUnknownIsLeftOut(t *testing.T) {
 	if text := read(t, noInodes); strings.Contains(text, "inodes") || !strings.Contains(text, "liaison_volume_size_bytes 1\n") {
 		t.Error("a volume without a limit of files is not shown as such")
 	}
+	noVolume := metrics.New(metrics.Options{Read: func(context.Context) metrics.Snapshot {
+		return metrics.Snapshot{Disk: &metrics.Disk{Database: 5, FreeInodes: -1}}
+	}})
+	if text := read(t, noVolume); strings.Contains(text, "liaison_volume_") || !strings.Contains(text, `liaison_store_size_bytes{part="database"} 5`) {
+		t.Error("a volume that is not known hides the store, or is shown")
+	}
 }
 
 func TestManyReadAndTell(t *testing.T) {

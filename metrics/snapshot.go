@@ -38,8 +38,8 @@ type Snapshot struct {
 
 // Disk is the room that is taken and left, in bytes where nothing else is said.
 type Disk struct {
-	// VolumeFree and VolumeSize are of the volume with the state directory;
-	// FreeInodes is negative when the volume has no such limit.
+	// VolumeFree and VolumeSize are of the volume with the state directory, zero
+	// when they are not known; FreeInodes is negative when it has no such limit.
 	VolumeFree, VolumeSize int64
 	FreeInodes             int64
 	// Database is the size of the file, and DatabaseFree the part that compacting
@@ -129,8 +129,10 @@ func (s *snapshots) Collect(to chan<- prometheus.Metric) {
 		gauge(s.platform, truth(up), platform)
 	}
 	if d := now.Disk; d != nil {
-		gauge(s.volumeFree, float64(d.VolumeFree))
-		gauge(s.volumeSize, float64(d.VolumeSize))
+		if d.VolumeSize > 0 {
+			gauge(s.volumeFree, float64(d.VolumeFree))
+			gauge(s.volumeSize, float64(d.VolumeSize))
+		}
 		if d.FreeInodes >= 0 {
 			gauge(s.inodes, float64(d.FreeInodes))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/handlers"
 	"github.com/liaison-bot/liaison/metrics"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // adminListener is what operators' tools call: metrics, profiles, health.
@@ -84,5 +85,21 @@ func (s *service) snapshot(ctx context.Context) metrics.Snapshot {
 	if due, waits, err := s.store.NextOutbox(ctx); err == nil && waits {
 		now.OutboxLate = time.Since(due)
 	}
+	if usage, err := s.store.Usage(ctx); err == nil {
+		now.Disk = diskMetrics(usage)
+	}
 	return now
+}
+
+// diskMetrics is how much room is taken and left, as the metrics have it.
+func diskMetrics(u state.DiskUsage) *metrics.Disk {
+	d := &metrics.Disk{
+		VolumeFree: u.Volume.Free, VolumeSize: u.Volume.Size, FreeInodes: u.Volume.FreeInodes,
+		Database: u.Database.Size, DatabaseFree: u.Database.Free, Journal: u.Journal, Packed: u.Packed.Size,
+		Sessions: u.Sessions, PackedSessions: u.Packed.Sessions,
+	}
+	if u.Volume.Inodes == 0 {
+		d.FreeInodes = -1
+	}
+	return d
 }

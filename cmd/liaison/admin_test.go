@@ -37,11 +37,18 @@ func TestSlackDeliveryIsSeen(t *testing.T) {
 		t.Errorf("decided: %s", delivery.Decision)
 	}
 
-	status, text := get(t, "http://"+adminAddr(t, w)+"/metrics")
+	addr := adminAddr(t, w)
+	var status int
+	var text string
+	eventually(t, func() bool { // a decision is counted once it is durable, and so after it can be seen
+		status, text = get(t, "http://"+addr+"/metrics")
+		return strings.Contains(text, `liaison_deliveries_decided_total{source="slack",status="ignored"} 1`)
+	})
 	for _, want := range []string{
 		`liaison_webhook_requests_total{answer="accepted",source="slack"} 1`,
 		`liaison_webhook_requests_total{answer="duplicate",source="slack"} 1`,
 		"liaison_engine_running 1",
+		`liaison_store_size_bytes{part="database"} `,
 		"go_goroutines ",
 	} {
 		if status != http.StatusOK || !strings.Contains(text, "\n"+want) {
