@@ -30,10 +30,10 @@ const (
 // Bounds of what gives way to intake.
 const (
 	// paceShare is how much longer than they worked those who can wait rest
-	// while deliveries are being received: they get a quarter of the time.
-	paceShare = 3
+	// while deliveries are being received: they get a tenth of the time.
+	paceShare = 9
 	// paceMax is the longest rest, and paceLook how soon the end of a burst is noticed.
-	paceMax  = 250 * time.Millisecond
+	paceMax  = 500 * time.Millisecond
 	paceLook = 5 * time.Millisecond
 	// paceTurns is the time between two starts of turns, and between two claims of
 	// effects, meanwhile.
