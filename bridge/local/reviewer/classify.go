@@ -2,7 +2,6 @@ package reviewer
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,12 +30,12 @@ func roles() []role {
 }
 
 var (
-	testName = regexp.MustCompile(`(_test\.(go|py|rb|exs|dart|cc|cpp|c|js|ts)|^test_[^/]*\.py|[._-](test|spec|cy|e2e)\.[cm]?[jt]sx?|_spec\.rb|(Test|Tests|TestCase|IT|Spec)\.(java|kt|cs|scala|groovy|php|swift))$|^conftest\.py$`)
+	testName = newPattern(`(_test\.(go|py|rb|exs|dart|cc|cpp|c|js|ts)|^test_[^/]*\.py|[._-](test|spec|cy|e2e)\.[cm]?[jt]sx?|_spec\.rb|(Test|Tests|TestCase|IT|Spec)\.(java|kt|cs|scala|groovy|php|swift))$|^conftest\.py$`)
 	// numberedMigration matches what migration tools put in front of a name: a counter or a time.
-	numberedMigration = regexp.MustCompile(`^(V?\d+[_.-]|U\d+__)|_V?\d{3,}`)
-	generatedName     = regexp.MustCompile(`(\.pb\.go|\.pb\.gw\.go|\.connect\.go|_pb2(_grpc)?\.pyi?|\.g\.dart|\.freezed\.dart|\.g\.cs|\.designer\.cs|_generated\.go|zz_generated[^/]*\.go|\.generated\.[a-z]+|_pb\.[jt]s|\.snap)$`)
-	minifiedName      = regexp.MustCompile(`[.-]min\.(js|css|mjs)$`)
-	generatedHeader   = regexp.MustCompile(`(?i)code generated .{0,80}do not edit|@generated\b|auto-?generated.{0,40}do not (edit|modify)`)
+	numberedMigration = newPattern(`^(V?\d+[_.-]|U\d+__)|_V?\d{3,}`)
+	generatedName     = newPattern(`(\.pb\.go|\.pb\.gw\.go|\.connect\.go|_pb2(_grpc)?\.pyi?|\.g\.dart|\.freezed\.dart|\.g\.cs|\.designer\.cs|_generated\.go|zz_generated[^/]*\.go|\.generated\.[a-z]+|_pb\.[jt]s|\.snap)$`)
+	minifiedName      = newPattern(`[.-]min\.(js|css|mjs)$`)
+	generatedHeader   = newPattern(`(?i)code generated .{0,80}do not edit|@generated\b|auto-?generated.{0,40}do not (edit|modify)`)
 )
 
 // classify fills in what a file's name says about it.

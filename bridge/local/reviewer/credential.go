@@ -2,7 +2,6 @@ package reviewer
 
 import (
 	"math"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -13,7 +12,7 @@ type credentialShape struct {
 	// hint must be in the text; it spares the expression on most lines.
 	hint string
 	// expression matches the credential: its first group if it has one, else all of it.
-	expression *regexp.Regexp
+	expression *pattern
 	// mild is set for those that open nothing of value, such as test keys.
 	mild bool
 }
@@ -22,42 +21,43 @@ type credentialShape struct {
 // What stands before a prefix does not matter: a token glued to a name is one
 // still. Short prefixes that end ordinary words are the exception.
 var credentialShapes = []credentialShape{
-	{"an AWS access key id", "A", regexp.MustCompile(`(?:AKIA|ASIA)[A-Z2-7]{16}`), false},
-	{"a GitHub token", "gh", regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{36,255}`), false},
-	{"a GitHub token", "github_pat_", regexp.MustCompile(`github_pat_[A-Za-z0-9_]{50,255}`), false},
-	{"a GitLab token", "glpat-", regexp.MustCompile(`glpat-[A-Za-z0-9_-]{20,}`), false},
-	{"a Slack token", "xox", regexp.MustCompile(`xox[abeoprs]-[A-Za-z0-9-]{20,}`), false},
-	{"a Slack app token", "xapp-", regexp.MustCompile(`xapp-\d-[A-Za-z0-9-]{20,}`), false},
-	{"a Slack webhook address", "hooks.slack.com", regexp.MustCompile(`hooks\.slack\.com/(?:services|workflows)/([A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,})`), false},
-	{"a Google API key", "AIza", regexp.MustCompile(`AIza[A-Za-z0-9_-]{35}`), false},
-	{"a Google OAuth secret", "GOCSPX-", regexp.MustCompile(`GOCSPX-[A-Za-z0-9_-]{28}`), false},
-	{"a live Stripe key", "k_live_", regexp.MustCompile(`[rs]k_live_[A-Za-z0-9]{16,}`), false},
-	{"a Stripe test key", "k_test_", regexp.MustCompile(`[rs]k_test_[A-Za-z0-9]{16,}`), true},
-	{"an OpenAI key", "sk-", regexp.MustCompile(`(?:\b|_)(sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,})`), false},
-	{"an npm token", "npm_", regexp.MustCompile(`npm_[A-Za-z0-9]{36}`), false},
-	{"a PyPI token", "pypi-", regexp.MustCompile(`pypi-[A-Za-z0-9_-]{50,}`), false},
-	{"a SendGrid key", "SG.", regexp.MustCompile(`(?:\b|_)(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`), false},
-	{"a DigitalOcean token", "_v1_", regexp.MustCompile(`do[opr]_v1_[a-f0-9]{64}`), false},
-	{"a Hugging Face token", "hf_", regexp.MustCompile(`(?:\b|_)(hf_[A-Za-z0-9]{34,})`), false},
-	{"an Azure storage key", "AccountKey=", regexp.MustCompile(`AccountKey=([A-Za-z0-9+/]{80,}={0,2})`), false},
-	{"a JSON Web Token", "eyJ", regexp.MustCompile(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), true},
-	{"a password in an address", "://", regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'"` + "`" + `<>]*:([^\s@/'"` + "`" + `<>]{3,})@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`), false},
+	{"an AWS access key id", "A", newPattern(`(?:AKIA|ASIA)[A-Z2-7]{16}`), false},
+	{"a GitHub token", "gh", newPattern(`gh[pousr]_[A-Za-z0-9]{36,255}`), false},
+	{"a GitHub token", "github_pat_", newPattern(`github_pat_[A-Za-z0-9_]{50,255}`), false},
+	{"a GitLab token", "glpat-", newPattern(`glpat-[A-Za-z0-9_-]{20,}`), false},
+	{"a Slack token", "xox", newPattern(`xox[abeoprs]-[A-Za-z0-9-]{20,}`), false},
+	{"a Slack app token", "xapp-", newPattern(`xapp-\d-[A-Za-z0-9-]{20,}`), false},
+	{"a Slack webhook address", "hooks.slack.com", newPattern(`hooks\.slack\.com/(?:services|workflows)/([A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,})`), false},
+	{"a Google API key", "AIza", newPattern(`AIza[A-Za-z0-9_-]{35}`), false},
+	{"a Google OAuth secret", "GOCSPX-", newPattern(`GOCSPX-[A-Za-z0-9_-]{28}`), false},
+	{"a live Stripe key", "k_live_", newPattern(`[rs]k_live_[A-Za-z0-9]{16,}`), false},
+	{"a Stripe test key", "k_test_", newPattern(`[rs]k_test_[A-Za-z0-9]{16,}`), true},
+	{"an OpenAI key", "sk-", newPattern(`(?:\b|_)(sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,})`), false},
+	{"an npm token", "npm_", newPattern(`npm_[A-Za-z0-9]{36}`), false},
+	{"a PyPI token", "pypi-", newPattern(`pypi-[A-Za-z0-9_-]{50,}`), false},
+	{"a SendGrid key", "SG.", newPattern(`(?:\b|_)(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`), false},
+	{"a DigitalOcean token", "_v1_", newPattern(`do[opr]_v1_[a-f0-9]{64}`), false},
+	{"a Hugging Face token", "hf_", newPattern(`(?:\b|_)(hf_[A-Za-z0-9]{34,})`), false},
+	{"an Azure storage key", "AccountKey=", newPattern(`AccountKey=([A-Za-z0-9+/]{80,}={0,2})`), false},
+	{"a JSON Web Token", "eyJ", newPattern(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), true},
+	{"a password in an address", "://", newPattern(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'"` + "`" + `<>]*:([^\s@/'"` + "`" + `<>]{3,})@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`), false},
 }
 
 // privateKey matches the head of a PEM block, or of the old PuTTY format.
-var privateKey = regexp.MustCompile(`-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d`)
+var privateKey = newPattern(`-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d`)
+
+const secretName = `[A-Za-z0-9_.\-]*(?i:secret|token|passwd|password|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|credential)[A-Za-z0-9_\-]*`
 
 var (
-	secretName = `[A-Za-z0-9_.\-]*(?i:secret|token|passwd|password|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|credential)[A-Za-z0-9_\-]*`
 	// assigned matches a quoted value that is given to something with a secret's name.
-	assigned = regexp.MustCompile(`(` + secretName + `)["'\]]{0,2}\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,256})["'` + "`" + `]`)
+	assigned = newPattern(`(` + secretName + `)["'\]]{0,2}\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,256})["'` + "`" + `]`)
 	// assignedBare matches the same without quotes, as in environment files.
-	assignedBare = regexp.MustCompile(`^\s*(?:export\s+|ENV\s+)?(` + secretName + `)\s*[:=]\s*([^"'` + "`" + `\s#]{16,256})\s*$`)
+	assignedBare = newPattern(`^\s*(?:export\s+|ENV\s+)?(` + secretName + `)\s*[:=]\s*([^"'` + "`" + `\s#]{16,256})\s*$`)
 	secretWords  = []string{"secret", "token", "passw", "key", "credential"}
 	// noSecretName matches names of things about a secret that are no secret.
-	noSecretName = regexp.MustCompile(`(?i)(hash|digest|checksum|sha\d*|public|pubkey|[_-]?id|name|url|uri|path|file|field|header|param|type|label|selector|prefix|suffix|pattern|regexp?|class|placeholder|message|error|endpoint|expiry|ttl|scope)s?$`)
+	noSecretName = newPattern(`(?i)(hash|digest|checksum|sha\d*|public|pubkey|[_-]?id|name|url|uri|path|file|field|header|param|type|label|selector|prefix|suffix|pattern|regexp?|class|placeholder|message|error|endpoint|expiry|ttl|scope)s?$`)
 	// plainWords matches values that are words: keys of translations, names of settings.
-	plainWords   = regexp.MustCompile(`^[A-Za-z]+([._:/@ -]?[A-Za-z]+)*[._:/-]?v?\d{0,4}$`)
+	plainWords   = newPattern(`^[A-Za-z]+([._:/@ -]?[A-Za-z]+)*[._:/-]?v?\d{0,4}$`)
 	placeholders = []string{
 		"example", "sample", "dummy", "placeholder", "changeme", "change_me", "change-me", "replace", "insert", "your", "xxxx", "fake",
 		"redacted", "todo", "${", "{{", "$(", "%(", "<", "...", "****", "notasecret", "not-a-secret", "not_a_secret", "mock", "test-", "test_", "-test", "_test",
@@ -104,7 +104,7 @@ func findCredential(text string, bare bool) (credential, bool) {
 	if !mentionsSecret(text) {
 		return credential{}, false
 	}
-	for _, expression := range []*regexp.Regexp{assigned, assignedBare} {
+	for _, expression := range []*pattern{assigned, assignedBare} {
 		if expression == assignedBare && !bare {
 			continue
 		}

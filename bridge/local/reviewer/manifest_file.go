@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -37,7 +36,7 @@ func named(names ...string) func(string) bool {
 	}
 }
 
-var requirementsName = regexp.MustCompile(`^(.*[-_.])?requirements([-_.].*)?\.(txt|in)$`)
+var requirementsName = newPattern(`^(.*[-_.])?requirements([-_.].*)?\.(txt|in)$`)
 
 // ecosystems are found by a manifest's name in lower case.
 var ecosystems = []ecosystem{
@@ -85,23 +84,23 @@ func lockEcosystem(base string) string {
 }
 
 var (
-	goRequirement = regexp.MustCompile(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
-	jsonPair      = regexp.MustCompile(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
+	goRequirement = newPattern(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
+	jsonPair      = newPattern(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
 	// jsonDependencies matches the keys of objects that hold dependencies.
-	jsonDependencies = regexp.MustCompile(`(?i)dependencies$|^(require|require-dev|overrides|resolutions|catalog)$`)
-	fileName         = regexp.MustCompile(`\.[cm]?[jt]sx?$|\.json$|^\.`)
-	npmVersion       = regexp.MustCompile(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
-	npmSource        = regexp.MustCompile(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
-	pipRequirement   = regexp.MustCompile(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
-	pipSource        = regexp.MustCompile(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
-	tomlPair         = regexp.MustCompile(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
-	tomlArrayItem    = regexp.MustCompile(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
-	tomlVersion      = regexp.MustCompile(`(?:^|version\s*=\s*)["']([^"']*)["']`)
-	tomlSource       = regexp.MustCompile(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
-	gemLine          = regexp.MustCompile(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
-	gemSource        = regexp.MustCompile(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
-	gradleLine       = regexp.MustCompile(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
-	pomArtifact      = regexp.MustCompile(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
+	jsonDependencies = newPattern(`(?i)dependencies$|^(require|require-dev|overrides|resolutions|catalog)$`)
+	fileName         = newPattern(`\.[cm]?[jt]sx?$|\.json$|^\.`)
+	npmVersion       = newPattern(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
+	npmSource        = newPattern(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
+	pipRequirement   = newPattern(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
+	pipSource        = newPattern(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
+	tomlPair         = newPattern(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
+	tomlArrayItem    = newPattern(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
+	tomlVersion      = newPattern(`(?:^|version\s*=\s*)["']([^"']*)["']`)
+	tomlSource       = newPattern(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
+	gemLine          = newPattern(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
+	gemSource        = newPattern(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
+	gradleLine       = newPattern(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
+	pomArtifact      = newPattern(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
 )
 
 func parseGoMod(text, _ string) (requirement, bool) {

@@ -3,12 +3,11 @@ package reviewer
 import (
 	"maps"
 	"path"
-	"regexp"
 	"strings"
 )
 
 // tomlSection matches a table's header; the group is its name.
-var tomlSection = regexp.MustCompile(`^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$`)
+var tomlSection = newPattern(`^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$`)
 
 // sections returns the section of each line of the head, by line number, for
 // formats that have sections. Where it is not known, there is none.

@@ -1,15 +1,14 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	userInstruction = regexp.MustCompile(`(?i)^\s*USER\s+(\S+)`)
-	fromInstruction = regexp.MustCompile(`(?i)^\s*FROM\s`)
-	privileged      = regexp.MustCompile(`^\s*(-\s+)?"?(privileged|hostNetwork|hostPID|allowPrivilegeEscalation)"?:\s*true\b`)
-	dockerSocket    = regexp.MustCompile(`/var/run/docker\.sock`)
+	userInstruction = newPattern(`(?i)^\s*USER\s+(\S+)`)
+	fromInstruction = newPattern(`(?i)^\s*FROM\s`)
+	privileged      = newPattern(`^\s*(-\s+)?"?(privileged|hostNetwork|hostPID|allowPrivilegeEscalation)"?:\s*true\b`)
+	dockerSocket    = newPattern(`/var/run/docker\.sock`)
 )
 
 // checkContainers finds images that end up as root, and containers with the

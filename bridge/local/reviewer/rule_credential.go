@@ -2,7 +2,6 @@ package reviewer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -28,7 +27,7 @@ func checkCredentials(p *pull, found *collector) {
 }
 
 // keyText is a stretch of what a key is made of, shorter than any row of one.
-var keyText = regexp.MustCompile(`[A-Za-z0-9+/]{24,}`)
+var keyText = newPattern(`[A-Za-z0-9+/]{24,}`)
 
 // hasKeyBody tells a key from code and text that speak of keys: these have the
 // header alone, or dots and crosses behind it.

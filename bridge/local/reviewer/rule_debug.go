@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -10,7 +9,7 @@ type debugStatement struct {
 	applies func(language) bool
 	// hint must be in the line; it spares the expression on most lines.
 	hint       string
-	expression *regexp.Regexp
+	expression *pattern
 	severity   Severity
 	title      string
 }
@@ -27,23 +26,23 @@ const (
 // Calls that stop the program are warnings. Calls that only print are notes,
 // and only where printing is not what programs of the language do for a living.
 var debugStatements = []debugStatement{
-	{language.isScript, "debugger", regexp.MustCompile(`^\s*debugger\s*;?\s*$`), SeverityWarning, "`debugger` statement"},
-	{language.isScript, "console.", regexp.MustCompile(`(^|[^\w.])console\.(log|debug|trace|dir|table)\(`), SeverityInfo, "Debug output to the console"},
-	{only(langRuby), "binding.", regexp.MustCompile(`(^|\s|;)binding\.(pry|irb|break)\b`), SeverityWarning, "`binding.pry` or its like"},
-	{only(langRuby), "byebug", regexp.MustCompile(`^\s*byebug\s*$`), SeverityWarning, "`byebug` call"},
-	{only(langPython), "set_trace", regexp.MustCompile(`\bi?pu?db\.set_trace\(`), SeverityWarning, "`pdb.set_trace()` call"},
-	{only(langPython), "breakpoint()", regexp.MustCompile(`^\s*breakpoint\(\)`), SeverityWarning, "`breakpoint()` call"},
-	{only(langRust), "dbg!", regexp.MustCompile(`\bdbg!\s*\(`), SeverityWarning, "`dbg!` macro"},
-	{only(langPHP), "var_dump", regexp.MustCompile(`(^|[^\w>:$])var_dump\s*\(`), SeverityWarning, "`var_dump` call"},
-	{only(langPHP), "dd(", regexp.MustCompile(`^\s*dd\(`), SeverityWarning, "`dd` call"},
-	{only(langJava), "System.", regexp.MustCompile(`\bSystem\.(out|err)\.print(ln|f)?\(`), SeverityInfo, "Debug output to the console"},
-	{only(langJava), "printStackTrace", regexp.MustCompile(`\.printStackTrace\(\s*\)`), SeverityInfo, "Stack trace printed instead of logged"},
-	{only(langElixir), "IO.inspect", regexp.MustCompile(`\bIO\.inspect\(?`), SeverityInfo, "`IO.inspect` call"},
-	{only(langElixir), "IEx.pry", regexp.MustCompile(`\bIEx\.pry\b`), SeverityWarning, "`IEx.pry` call"},
-	{only(langGo), "spew.", regexp.MustCompile(`\bspew\.(Dump|Printf|Println)\(`), SeverityInfo, "Debug output by `spew`"},
-	{only(langGo), "println(", regexp.MustCompile(`^\s*println\(`), SeverityInfo, "Debug output by the built-in `println`"},
-	{only(langGo), "fmt.Print", regexp.MustCompile(`\bfmt\.Print(ln|f)?\(\s*"(?i:debug|here|xxx|>>>|---|===|\*\*\*)`), SeverityInfo, "Debug output"},
-	{only(langSwift), "debugPrint(", regexp.MustCompile(`^\s*(debugPrint|dump)\(`), SeverityInfo, "Debug output"},
+	{language.isScript, "debugger", newPattern(`^\s*debugger\s*;?\s*$`), SeverityWarning, "`debugger` statement"},
+	{language.isScript, "console.", newPattern(`(^|[^\w.])console\.(log|debug|trace|dir|table)\(`), SeverityInfo, "Debug output to the console"},
+	{only(langRuby), "binding.", newPattern(`(^|\s|;)binding\.(pry|irb|break)\b`), SeverityWarning, "`binding.pry` or its like"},
+	{only(langRuby), "byebug", newPattern(`^\s*byebug\s*$`), SeverityWarning, "`byebug` call"},
+	{only(langPython), "set_trace", newPattern(`\bi?pu?db\.set_trace\(`), SeverityWarning, "`pdb.set_trace()` call"},
+	{only(langPython), "breakpoint()", newPattern(`^\s*breakpoint\(\)`), SeverityWarning, "`breakpoint()` call"},
+	{only(langRust), "dbg!", newPattern(`\bdbg!\s*\(`), SeverityWarning, "`dbg!` macro"},
+	{only(langPHP), "var_dump", newPattern(`(^|[^\w>:$])var_dump\s*\(`), SeverityWarning, "`var_dump` call"},
+	{only(langPHP), "dd(", newPattern(`^\s*dd\(`), SeverityWarning, "`dd` call"},
+	{only(langJava), "System.", newPattern(`\bSystem\.(out|err)\.print(ln|f)?\(`), SeverityInfo, "Debug output to the console"},
+	{only(langJava), "printStackTrace", newPattern(`\.printStackTrace\(\s*\)`), SeverityInfo, "Stack trace printed instead of logged"},
+	{only(langElixir), "IO.inspect", newPattern(`\bIO\.inspect\(?`), SeverityInfo, "`IO.inspect` call"},
+	{only(langElixir), "IEx.pry", newPattern(`\bIEx\.pry\b`), SeverityWarning, "`IEx.pry` call"},
+	{only(langGo), "spew.", newPattern(`\bspew\.(Dump|Printf|Println)\(`), SeverityInfo, "Debug output by `spew`"},
+	{only(langGo), "println(", newPattern(`^\s*println\(`), SeverityInfo, "Debug output by the built-in `println`"},
+	{only(langGo), "fmt.Print", newPattern(`\bfmt\.Print(ln|f)?\(\s*"(?i:debug|here|xxx|>>>|---|===|\*\*\*)`), SeverityInfo, "Debug output"},
+	{only(langSwift), "debugPrint(", newPattern(`^\s*(debugPrint|dump)\(`), SeverityInfo, "Debug output"},
 }
 
 // checkDebugging finds leftover debugging statements.

@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	installScript = regexp.MustCompile(`^\s*"(preinstall|install|postinstall|prepare|preprepare|postprepare|post-install-cmd|post-update-cmd)"\s*:\s*"`)
-	pipIndex      = regexp.MustCompile(`^\s*(--(?:extra-)?index-url|-i|--find-links|--trusted-host)[ =]\s*(\S+)`)
-	registryLine  = regexp.MustCompile(`(?i)^\s*["']?(@[\w.-]+:)?(registry|npmRegistryServer|index-url|extra-index-url)["']?\s*[:=]\s*["']?([^\s"']+)`)
-	goReplace     = regexp.MustCompile(`^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+(\S+)`)
-	lockedFrom    = regexp.MustCompile(`^\s*"?(?:resolved|tarball)"?:?\s+"?((?:https?|git(?:\+\w+)?|ssh)://[^"\s]+)|^source = "((?:git|registry)\+[^"]+)"|^\s*remote: (\S+)`)
+	installScript = newPattern(`^\s*"(preinstall|install|postinstall|prepare|preprepare|postprepare|post-install-cmd|post-update-cmd)"\s*:\s*"`)
+	pipIndex      = newPattern(`^\s*(--(?:extra-)?index-url|-i|--find-links|--trusted-host)[ =]\s*(\S+)`)
+	registryLine  = newPattern(`(?i)^\s*["']?(@[\w.-]+:)?(registry|npmRegistryServer|index-url|extra-index-url)["']?\s*[:=]\s*["']?([^\s"']+)`)
+	goReplace     = newPattern(`^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+(\S+)`)
+	lockedFrom    = newPattern(`^\s*"?(?:resolved|tarball)"?:?\s+"?((?:https?|git(?:\+\w+)?|ssh)://[^"\s]+)|^source = "((?:git|registry)\+[^"]+)"|^\s*remote: (\S+)`)
 )
 
 // usualHosts serve packages for their ecosystems.
@@ -78,7 +77,7 @@ func checkManifestSources(c *change, base string, found *collector) {
 	}
 }
 
-func checkRegistry(c *change, expression *regexp.Regexp, group int, found *collector) {
+func checkRegistry(c *change, expression *pattern, group int, found *collector) {
 	c.eachAdded(func(_ int, l *line) {
 		m := expression.FindStringSubmatch(l.scanned())
 		if m == nil || slices.Contains(usualHosts, hostOf(m[group])) {

@@ -2,11 +2,10 @@ package reviewer
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
-var hidesDiff = regexp.MustCompile(`(^|\s)(linguist-generated(=true)?|-diff|linguist-vendored(=true)?|binary)(\s|$)`)
+var hidesDiff = newPattern(`(^|\s)(linguist-generated(=true)?|-diff|linguist-vendored(=true)?|binary)(\s|$)`)
 
 // checkRepositoryRules finds changes of the rules that reviewers and agents work
 // under.

@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -10,7 +9,7 @@ type riskyLine struct {
 	applies func(language) bool
 	// hint must be in the line; it spares the expression on most lines.
 	hint       string
-	expression *regexp.Regexp
+	expression *pattern
 	title      string
 	why        string
 }
@@ -25,44 +24,44 @@ const (
 )
 
 var riskyLines = []riskyLine{
-	{only(langGo), "InsecureSkipVerify", regexp.MustCompile(`InsecureSkipVerify\s*[:=]\s*true\b`), "Certificate check turned off", noCertificate},
-	{only(langPython), "verify", regexp.MustCompile(`[(,\s]verify\s*=\s*False\b`), "Certificate check turned off", noCertificate},
-	{only(langPython), "_create_unverified_context", regexp.MustCompile(`ssl\._create_unverified_context\b`), "Certificate check turned off", noCertificate},
-	{language.isScript, "rejectUnauthorized", regexp.MustCompile(`rejectUnauthorized["']?\s*:\s*false\b`), "Certificate check turned off", noCertificate},
-	{anyLanguage, "NODE_TLS_REJECT_UNAUTHORIZED", regexp.MustCompile(`NODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0`), "Certificate check turned off", noCertificate},
-	{isShellLike, "curl", regexp.MustCompile(`\bcurl\b[^|;]*(\s-[a-zA-Z]*k[a-zA-Z]*\s|--insecure\b)`), "Certificate check turned off", noCertificate},
-	{isShellLike, "--no-check-certificate", regexp.MustCompile(`\bwget\s.*--no-check-certificate\b`), "Certificate check turned off", noCertificate},
-	{isShellLike, "sslVerify", regexp.MustCompile(`http\.sslVerify[ =]["']?false\b`), "Certificate check turned off", noCertificate},
+	{only(langGo), "InsecureSkipVerify", newPattern(`InsecureSkipVerify\s*[:=]\s*true\b`), "Certificate check turned off", noCertificate},
+	{only(langPython), "verify", newPattern(`[(,\s]verify\s*=\s*False\b`), "Certificate check turned off", noCertificate},
+	{only(langPython), "_create_unverified_context", newPattern(`ssl\._create_unverified_context\b`), "Certificate check turned off", noCertificate},
+	{language.isScript, "rejectUnauthorized", newPattern(`rejectUnauthorized["']?\s*:\s*false\b`), "Certificate check turned off", noCertificate},
+	{anyLanguage, "NODE_TLS_REJECT_UNAUTHORIZED", newPattern(`NODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0`), "Certificate check turned off", noCertificate},
+	{isShellLike, "curl", newPattern(`\bcurl\b[^|;]*(\s-[a-zA-Z]*k[a-zA-Z]*\s|--insecure\b)`), "Certificate check turned off", noCertificate},
+	{isShellLike, "--no-check-certificate", newPattern(`\bwget\s.*--no-check-certificate\b`), "Certificate check turned off", noCertificate},
+	{isShellLike, "sslVerify", newPattern(`http\.sslVerify[ =]["']?false\b`), "Certificate check turned off", noCertificate},
 
-	{language.isScript, "eval(", regexp.MustCompile(`(^|[^\w.$])(window\.)?eval\(\s*[^)\s]`), "`eval` of text", runsText},
-	{language.isScript, "new Function(", regexp.MustCompile(`\bnew Function\(\s*[^)\s]`), "`new Function` of text", runsText},
-	{only(langPython), "eval(", regexp.MustCompile(`(^|[^\w."'])eval\(\s*[^)\s]`), "`eval` of text", runsText},
-	{only(langPython), "exec(", regexp.MustCompile(`(^|[^\w."'])exec\(\s*[^)\s]`), "`exec` of text", runsText},
-	{only(langPHP), "eval(", regexp.MustCompile(`(^|[^\w>:$])eval\(`), "`eval` of text", runsText},
-	{only(langRuby), "eval(", regexp.MustCompile(`(^|[^\w.])eval\(`), "`eval` of text", runsText},
-	{only(langPython), "pickle.load", regexp.MustCompile(`(^|[^\w"'])pickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
-	{only(langPython), "yaml.load(", regexp.MustCompile(`\byaml\.load\(([^),]*\)|[^)]*Loader=yaml\.(Unsafe|Full)?Loader\b)`), "`yaml.load` without a safe loader", "A document can create any object. Use `yaml.safe_load`."},
+	{language.isScript, "eval(", newPattern(`(^|[^\w.$])(window\.)?eval\(\s*[^)\s]`), "`eval` of text", runsText},
+	{language.isScript, "new Function(", newPattern(`\bnew Function\(\s*[^)\s]`), "`new Function` of text", runsText},
+	{only(langPython), "eval(", newPattern(`(^|[^\w."'])eval\(\s*[^)\s]`), "`eval` of text", runsText},
+	{only(langPython), "exec(", newPattern(`(^|[^\w."'])exec\(\s*[^)\s]`), "`exec` of text", runsText},
+	{only(langPHP), "eval(", newPattern(`(^|[^\w>:$])eval\(`), "`eval` of text", runsText},
+	{only(langRuby), "eval(", newPattern(`(^|[^\w.])eval\(`), "`eval` of text", runsText},
+	{only(langPython), "pickle.load", newPattern(`(^|[^\w"'])pickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
+	{only(langPython), "yaml.load(", newPattern(`\byaml\.load\(([^),]*\)|[^)]*Loader=yaml\.(Unsafe|Full)?Loader\b)`), "`yaml.load` without a safe loader", "A document can create any object. Use `yaml.safe_load`."},
 
-	{language.isScript, "dangerouslySetInnerHTML", regexp.MustCompile(`\bdangerouslySetInnerHTML\s*[=:]`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
-	{language.isScript, "nnerHTML", regexp.MustCompile("\\.innerHTML\\s*\\+?=\\s*([^\\s=\"'`]|`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
-	{language.isScript, "v-html", regexp.MustCompile(`\sv-html=`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "dangerouslySetInnerHTML", newPattern(`\bdangerouslySetInnerHTML\s*[=:]`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "nnerHTML", newPattern("\\.innerHTML\\s*\\+?=\\s*([^\\s=\"'`]|`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "v-html", newPattern(`\sv-html=`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
 
-	{only(langPython), "shell", regexp.MustCompile(`\bshell\s*=\s*True\b`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
-	{only(langPython), "os.system(", regexp.MustCompile(`\bos\.system\(\s*(f["']|[^"'\s)]|["'][^"']*["']\s*[%+.])`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
-	{only(langGo), "exec.Command", regexp.MustCompile(`exec\.Command(Context)?\((\w+,\s*)?"(/bin/)?(ba)?sh",\s*"-l?c",\s*([^"\s]|"[^"]*"\s*\+)`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langPython), "shell", newPattern(`\bshell\s*=\s*True\b`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langPython), "os.system(", newPattern(`\bos\.system\(\s*(f["']|[^"'\s)]|["'][^"']*["']\s*[%+.])`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langGo), "exec.Command", newPattern(`exec\.Command(Context)?\((\w+,\s*)?"(/bin/)?(ba)?sh",\s*"-l?c",\s*([^"\s]|"[^"]*"\s*\+)`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
 
-	{anyLanguage, "777", regexp.MustCompile(`\bchmod\b[^;|&]{0,40}[\s(,'"]0?o?777\b|\bmode=["']?0?777\b`), "Everyone may write", "`777` lets every account on the machine change what is there."},
-	{only(langGo), "777", regexp.MustCompile(`\b(Mkdir|MkdirAll|WriteFile|OpenFile|Chmod)\(.*\b0o?777\b`), "Everyone may write", "`0777` lets every account on the machine change what is there, where the umask allows it."},
+	{anyLanguage, "777", newPattern(`\bchmod\b[^;|&]{0,40}[\s(,'"]0?o?777\b|\bmode=["']?0?777\b`), "Everyone may write", "`777` lets every account on the machine change what is there."},
+	{only(langGo), "777", newPattern(`\b(Mkdir|MkdirAll|WriteFile|OpenFile|Chmod)\(.*\b0o?777\b`), "Everyone may write", "`0777` lets every account on the machine change what is there, where the umask allows it."},
 
-	{only(langGo), "Sprintf", regexp.MustCompile(`(?i)Sprintf\(\s*["` + "`" + `]\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"` + "`" + `]*%[svq]`), "SQL put together from text", injection},
-	{anyLanguage, "+", regexp.MustCompile(`(?i)["'](SELECT\s[^"]*\sFROM\s[^"]*\sWHERE\s|INSERT\s+INTO\s[^"]*VALUES|UPDATE\s[^"]*\sSET\s|DELETE\s+FROM\s[^"]*WHERE\s)[^"]*["']\s*\+\s*[A-Za-z_$(]`), "SQL put together from text", injection},
-	{only(langPython), "", regexp.MustCompile(`(?i)\bf["']{1,3}\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"']*['"]?\{`), "SQL put together from text", injection},
-	{only(langPython), "%", regexp.MustCompile(`(?i)["']\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s).*%s.*["']\s*%\s*[\w(]`), "SQL put together from text", injection},
-	{language.isScript, "${", regexp.MustCompile("(?i)(^|[^\\w.)])`\\s*(SELECT\\s.*\\sFROM\\s.*\\sWHERE\\s|INSERT\\s+INTO\\s.*VALUES|UPDATE\\s.*\\sSET\\s|DELETE\\s+FROM\\s.*WHERE\\s)[^`]*\\$\\{"), "SQL put together from text", injection},
+	{only(langGo), "Sprintf", newPattern(`(?i)Sprintf\(\s*["` + "`" + `]\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"` + "`" + `]*%[svq]`), "SQL put together from text", injection},
+	{anyLanguage, "+", newPattern(`(?i)["'](SELECT\s[^"]*\sFROM\s[^"]*\sWHERE\s|INSERT\s+INTO\s[^"]*VALUES|UPDATE\s[^"]*\sSET\s|DELETE\s+FROM\s[^"]*WHERE\s)[^"]*["']\s*\+\s*[A-Za-z_$(]`), "SQL put together from text", injection},
+	{only(langPython), "", newPattern(`(?i)\bf["']{1,3}\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"']*['"]?\{`), "SQL put together from text", injection},
+	{only(langPython), "%", newPattern(`(?i)["']\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s).*%s.*["']\s*%\s*[\w(]`), "SQL put together from text", injection},
+	{language.isScript, "${", newPattern("(?i)(^|[^\\w.)])`\\s*(SELECT\\s.*\\sFROM\\s.*\\sWHERE\\s|INSERT\\s+INTO\\s.*VALUES|UPDATE\\s.*\\sSET\\s|DELETE\\s+FROM\\s.*WHERE\\s)[^`]*\\$\\{"), "SQL put together from text", injection},
 
-	{only(langGo), "_ = err", regexp.MustCompile(`^\s*_ = err\s*$`), "Error swallowed", swallowed},
-	{only(langRuby), "rescue nil", regexp.MustCompile(`\brescue nil\s*$`), "Error swallowed", swallowed},
-	{isCurly, "catch", regexp.MustCompile(`\bcatch\s*(\([^)]*\)\s*)?\{\s*\}`), "Error swallowed", swallowed},
+	{only(langGo), "_ = err", newPattern(`^\s*_ = err\s*$`), "Error swallowed", swallowed},
+	{only(langRuby), "rescue nil", newPattern(`\brescue nil\s*$`), "Error swallowed", swallowed},
+	{isCurly, "catch", newPattern(`\bcatch\s*(\([^)]*\)\s*)?\{\s*\}`), "Error swallowed", swallowed},
 }
 
 func isShellLike(l language) bool {
@@ -79,10 +78,10 @@ func isCurly(l language) bool {
 }
 
 var (
-	opensCatch = regexp.MustCompile(`\bcatch\s*(\([^)]*\)\s*)?\{\s*$`)
-	catchesAll = regexp.MustCompile(`^\s*except(\s+(Exception|BaseException)(\s+as\s+\w+)?)?\s*:\s*(pass\s*)?$`)
-	bareExcept = regexp.MustCompile(`^\s*except\s*:`)
-	passAlone  = regexp.MustCompile(`^(pass|\.\.\.)$`)
+	opensCatch = newPattern(`\bcatch\s*(\([^)]*\)\s*)?\{\s*$`)
+	catchesAll = newPattern(`^\s*except(\s+(Exception|BaseException)(\s+as\s+\w+)?)?\s*:\s*(pass\s*)?$`)
+	bareExcept = newPattern(`^\s*except\s*:`)
+	passAlone  = newPattern(`^(pass|\.\.\.)$`)
 )
 
 // checkRiskyCode finds risky lines in code and configuration. Tests and examples

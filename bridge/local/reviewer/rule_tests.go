@@ -3,14 +3,13 @@ package reviewer
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 )
 
 // skipMark is how a test is switched off, or all others are.
 type skipMark struct {
 	applies    func(language) bool
-	expression *regexp.Regexp
+	expression *pattern
 	focus      bool
 	// anywhere is set where tests live among code.
 	anywhere bool
@@ -19,19 +18,19 @@ type skipMark struct {
 func isJVM(l language) bool { return l == langJava || l == langKotlin || l == langScala }
 
 var skipMarks = []skipMark{
-	{only(langGo), regexp.MustCompile(`\b(t|b|f|s\.T\(\))\.Skip(f|Now)?\(`), false, false},
-	{only(langGo), regexp.MustCompile(`^\s*(var _ = )?(F|P|X)(It|Describe|Context|DescribeTable)\(`), true, false},
-	{language.isScript, regexp.MustCompile(`(^|[^\w.])(it|test|describe|context|suite)(\.\w+)*\.only(\(|\.|` + "`" + `)|^\s*(fit|fdescribe)\(`), true, false},
-	{language.isScript, regexp.MustCompile(`(^|[^\w.])(it|test|describe|context|suite)\.(skip|todo)(\(|\.)|^\s*x(it|test|describe|context)\(`), false, false},
-	{only(langPython), regexp.MustCompile(`@(pytest\.mark\.skip|unittest\.skip|skip)\b(\(|\s*$)|^\s*(pytest\.skip|self\.skipTest)\(`), false, false},
-	{isJVM, regexp.MustCompile(`^\s*@(Ignore|Disabled)\b`), false, false},
-	{only(langCSharp), regexp.MustCompile(`^\s*\[(Ignore\b|(Fact|Theory)\(\s*Skip\s*=)`), false, false},
-	{only(langRust), regexp.MustCompile(`^\s*#\[ignore\b`), false, true},
-	{only(langRuby), regexp.MustCompile(`^\s*(xit|xdescribe|xcontext|xspecify)\b|^\s*(skip|pending)(\s+["']|\s*$|\()`), false, false},
-	{only(langRuby), regexp.MustCompile(`^\s*(fit|fdescribe|fcontext)\b|\bfocus:\s*true\b`), true, false},
-	{only(langPHP), regexp.MustCompile(`->markTestSkipped\(`), false, false},
-	{only(langElixir), regexp.MustCompile(`^\s*@(tag|describetag|moduletag)\s+:?skip\b`), false, false},
-	{only(langSwift), regexp.MustCompile(`\bXCTSkip\(`), false, false},
+	{only(langGo), newPattern(`\b(t|b|f|s\.T\(\))\.Skip(f|Now)?\(`), false, false},
+	{only(langGo), newPattern(`^\s*(var _ = )?(F|P|X)(It|Describe|Context|DescribeTable)\(`), true, false},
+	{language.isScript, newPattern(`(^|[^\w.])(it|test|describe|context|suite)(\.\w+)*\.only(\(|\.|` + "`" + `)|^\s*(fit|fdescribe)\(`), true, false},
+	{language.isScript, newPattern(`(^|[^\w.])(it|test|describe|context|suite)\.(skip|todo)(\(|\.)|^\s*x(it|test|describe|context)\(`), false, false},
+	{only(langPython), newPattern(`@(pytest\.mark\.skip|unittest\.skip|skip)\b(\(|\s*$)|^\s*(pytest\.skip|self\.skipTest)\(`), false, false},
+	{isJVM, newPattern(`^\s*@(Ignore|Disabled)\b`), false, false},
+	{only(langCSharp), newPattern(`^\s*\[(Ignore\b|(Fact|Theory)\(\s*Skip\s*=)`), false, false},
+	{only(langRust), newPattern(`^\s*#\[ignore\b`), false, true},
+	{only(langRuby), newPattern(`^\s*(xit|xdescribe|xcontext|xspecify)\b|^\s*(skip|pending)(\s+["']|\s*$|\()`), false, false},
+	{only(langRuby), newPattern(`^\s*(fit|fdescribe|fcontext)\b|\bfocus:\s*true\b`), true, false},
+	{only(langPHP), newPattern(`->markTestSkipped\(`), false, false},
+	{only(langElixir), newPattern(`^\s*@(tag|describetag|moduletag)\s+:?skip\b`), false, false},
+	{only(langSwift), newPattern(`\bXCTSkip\(`), false, false},
 }
 
 // checkSkippedTests finds tests that no longer run. A skip behind a condition,
@@ -68,14 +67,14 @@ func conditional(text string) bool {
 }
 
 // testFunction matches where a test is declared; the group is its name.
-var testFunction = map[language]*regexp.Regexp{
-	langGo:         regexp.MustCompile(`^func ((?:Test|Fuzz|Example)[A-Z_]\w*)\(`),
-	langPython:     regexp.MustCompile(`^\s*(?:async )?def (test\w*)\(`),
-	langJavaScript: regexp.MustCompile(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
-	langTypeScript: regexp.MustCompile(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
-	langRuby:       regexp.MustCompile(`^\s*(?:it ["'](.+?)["'] do|def test_\w+)`),
-	langRust:       regexp.MustCompile(`^\s*(?:async )?fn (test_\w+)\(`),
-	langPHP:        regexp.MustCompile(`function (test\w+)\(`),
+var testFunction = map[language]*pattern{
+	langGo:         newPattern(`^func ((?:Test|Fuzz|Example)[A-Z_]\w*)\(`),
+	langPython:     newPattern(`^\s*(?:async )?def (test\w*)\(`),
+	langJavaScript: newPattern(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
+	langTypeScript: newPattern(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
+	langRuby:       newPattern(`^\s*(?:it ["'](.+?)["'] do|def test_\w+)`),
+	langRust:       newPattern(`^\s*(?:async )?fn (test_\w+)\(`),
+	langPHP:        newPattern(`function (test\w+)\(`),
 }
 
 // checkDeletedTests finds tests that went away and did not come back under the
@@ -168,9 +167,9 @@ func subject(name string) string {
 }
 
 // testCheck matches the names of check runs that run tests.
-var testCheck = regexp.MustCompile(`(?i)(^|[^a-z])tests?([^a-z]|$)|pytest|jest|rspec|vitest|phpunit`)
+var testCheck = newPattern(`(?i)(^|[^a-z])tests?([^a-z]|$)|pytest|jest|rspec|vitest|phpunit`)
 
-var inlineTests = regexp.MustCompile(`#\[(cfg\(test\)|test\b|tokio::test)|if __name__|import\.meta\.vitest`)
+var inlineTests = newPattern(`#\[(cfg\(test\)|test\b|tokio::test)|if __name__|import\.meta\.vitest`)
 
 // checkUntestedCode names code that comes without a test, in one finding, where
 // tests are the custom: in Go, or where a check of the head runs tests.

@@ -2,11 +2,10 @@ package reviewer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
-var todoComment = regexp.MustCompile(`(//|#|/\*|^\s*\*|--|<!--|;).*\b(TODO|FIXME|HACK)\b`)
+var todoComment = newPattern(`(//|#|/\*|^\s*\*|--|<!--|;).*\b(TODO|FIXME|HACK)\b`)
 
 // checkTodos counts the work that is left for later, in one finding.
 func checkTodos(p *pull, found *collector) {

@@ -2,24 +2,23 @@ package reviewer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 var (
-	privilegedTrigger = regexp.MustCompile(`(^|[\s\[,"'-])pull_request_target\b`)
-	writeAll          = regexp.MustCompile(`^\s*permissions:\s*write-all\b`)
-	writeScope        = regexp.MustCompile(`^\s*(actions|attestations|checks|contents|deployments|discussions|id-token|issues|packages|pages|pull-requests|repository-projects|security-events|statuses):\s*write\b`)
-	permissionsKey    = regexp.MustCompile(`^\s*permissions:`)
-	headCheckout      = regexp.MustCompile(`ref:.*(github\.event\.pull_request\.head\.(sha|ref)|github\.head_ref|refs/pull/)`)
-	secretUse         = regexp.MustCompile(`\$\{\{[^}]*\bsecrets\.([A-Za-z_]\w*)`)
-	allSecrets        = regexp.MustCompile(`(?i)tojson\(\s*secrets\s*\)|^\s*secrets:\s*inherit\b`)
-	usesAction        = regexp.MustCompile(`^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)`)
-	fullSHA           = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-	versionTag        = regexp.MustCompile(`^v?\d+(\.\d+)*`)
-	untrustedText     = regexp.MustCompile(`\$\{\{\s*(github\.head_ref|github\.event\.[\w.\[\]*-]*(title|body|message|head\.ref|head\.label|head_branch|(author|committer)\.(name|email)))\s*(\}\}|\|)`)
-	yamlKey           = regexp.MustCompile(`^\s*(?:-\s+)?([\w-]+):`)
+	privilegedTrigger = newPattern(`(^|[\s\[,"'-])pull_request_target\b`)
+	writeAll          = newPattern(`^\s*permissions:\s*write-all\b`)
+	writeScope        = newPattern(`^\s*(actions|attestations|checks|contents|deployments|discussions|id-token|issues|packages|pages|pull-requests|repository-projects|security-events|statuses):\s*write\b`)
+	permissionsKey    = newPattern(`^\s*permissions:`)
+	headCheckout      = newPattern(`ref:.*(github\.event\.pull_request\.head\.(sha|ref)|github\.head_ref|refs/pull/)`)
+	secretUse         = newPattern(`\$\{\{[^}]*\bsecrets\.([A-Za-z_]\w*)`)
+	allSecrets        = newPattern(`(?i)tojson\(\s*secrets\s*\)|^\s*secrets:\s*inherit\b`)
+	usesAction        = newPattern(`^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)`)
+	fullSHA           = newPattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	versionTag        = newPattern(`^v?\d+(\.\d+)*`)
+	untrustedText     = newPattern(`\$\{\{\s*(github\.head_ref|github\.event\.[\w.\[\]*-]*(title|body|message|head\.ref|head\.label|head_branch|(author|committer)\.(name|email)))\s*(\}\}|\|)`)
+	yamlKey           = newPattern(`^\s*(?:-\s+)?([\w-]+):`)
 )
 
 // checkWorkflows finds CI that gains rights, or gives strangers a way in.
