@@ -139,7 +139,7 @@ func TestAnAgentElsewhereHasAnAddress(t *testing.T) {
 			r.observe(bridge.Event{AgentID: "bc-1/../x", Payload: bridge.Status{}})
 		}
 		r.observe(bridge.Event{AgentID: "agt_local", Payload: bridge.Status{}})
-		if got := h.recordOf("ses_1"); got != `agent.bound {"agentId":"bc-1/../x","url":"https://cursor.com/agents?id=bc-1%2F..%2Fx"}`+"\n" {
+		if got := h.recordOf("ses_1"); got != `agent.bound {"agentId":"bc-1/../x","url":"https://cursor.com/agents/bc-1%2F..%2Fx"}`+"\n" {
 			t.Errorf("the record says\n%s", got)
 		}
 	})

@@ -75,10 +75,11 @@ func (r *recorder) observe(ev bridge.Event) {
 }
 
 // cloudAgents is the prefix of the ids of agents that run at the provider, and
-// cloudAddress where people see them.
+// cloudAddress where people who may see one find it
+// (https://forum.cursor.com/t/open-by-id-url-for-the-cloud-agent/159908).
 const (
 	cloudAgents  = "bc-"
-	cloudAddress = "https://cursor.com/agents?id="
+	cloudAddress = "https://cursor.com/agents/"
 )
 
 // bind records once where an agent is that does not run here.
@@ -87,7 +88,7 @@ func (r *recorder) bind(agentID string) {
 		return
 	}
 	r.bound = agentID
-	r.write(EventAgentBound, agentBound{AgentID: agentID, URL: cloudAddress + url.QueryEscape(agentID)})
+	r.write(EventAgentBound, agentBound{AgentID: agentID, URL: cloudAddress + url.PathEscape(agentID)})
 }
 
 // modelStep records the bounds of a step of the model, where the bridge reports
