@@ -68,9 +68,7 @@ func (s *Store) appended(entries []*journal.Entry) {
 		}
 		fresh = true
 		s.recent.add(e.Key)
-		s.undecided.add(undecidedEntry{seq: e.Seq, key: e.Key, at: e.At}, journal.Position{
-			Segment: e.At.Segment, Offset: e.At.Offset + e.At.Length,
-		})
+		s.undecided.add(undecidedEntry{seq: e.Seq, key: e.Key, at: e.At}, e.At.After())
 	}
 	if fresh {
 		signal(s.accepted)

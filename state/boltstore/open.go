@@ -68,7 +68,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 		return nil, err
 	case info.Size() == 0:
 		// Our own creation never leaves one: something emptied what was there.
-		return nil, fmt.Errorf("%s is empty: %w; restore a backup, or remove the file to begin with nothing", path, state.ErrCorrupt)
+		return nil, fmt.Errorf("%s is empty: %w; restore a backup, or remove it and the folder %s to begin with nothing", path, state.ErrCorrupt, JournalFolder)
 	}
 
 	// A compaction that was interrupted has changed nothing else.

@@ -252,6 +252,6 @@ func (w *pageWalk) whole(id, size uint64) ([]byte, error) {
 }
 
 func damaged(f *os.File, format string, args ...any) error {
-	return fmt.Errorf("%s: "+format+"; restore a backup, or move the file away to begin anew: %w",
+	return fmt.Errorf("%s: "+format+"; restore a backup, or move it and the folder "+JournalFolder+" away to begin anew: %w",
 		append(append([]any{f.Name()}, args...), state.ErrCorrupt)...)
 }

@@ -349,7 +349,7 @@ func TestSegmentsRollBySizeAndAge(t *testing.T) {
 		t.Errorf("%d segments, want %d", got, n+1)
 	}
 	count := 0
-	err := j.Each(1, func(r Record, at Position) error {
+	err := j.Each(1, func(r Record, _ Position) error {
 		wantRecords(t, []Record{r}, count)
 		count++
 		return nil

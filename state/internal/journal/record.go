@@ -45,8 +45,8 @@ type Position struct {
 	Length uint32 `json:"length,omitempty"`
 }
 
-// after is the place behind the record at p.
-func (p Position) after() Position { return Position{Segment: p.Segment, Offset: p.Offset + p.Length} }
+// After is the place behind the record at p.
+func (p Position) After() Position { return Position{Segment: p.Segment, Offset: p.Offset + p.Length} }
 
 // Before reports whether p comes before q.
 func (p Position) Before(q Position) bool {
