@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -133,7 +132,7 @@ func openDoor(t *testing.T, path string, options boltstore.Options) *door {
 	_, _ = r.Read(d.noise) // it cannot be compressed
 	d.server = httptest.NewServer(handlers.New(handlers.Options{
 		Inbox: store, Check: store.Check, GitHubSecrets: []string{webhookSecret}, Now: time.Now,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.DiscardHandler),
 	}))
 	t.Cleanup(d.server.Close)
 	t.Cleanup(func() { _ = store.Close() })

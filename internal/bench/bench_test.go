@@ -78,6 +78,30 @@ func TestAFailureStopsNoOtherScenario(t *testing.T) {
 	}
 }
 
+func TestTablesAreMarkdown(t *testing.T) {
+	t.Parallel()
+	one, two := Row{Case: "one"}, Row{Case: "one and a half"}
+	one.add("each", "µs", 12.345)
+	two.add("each", "µs", 1234)
+	other := Row{Case: "other"}
+	other.add("rate", "/s", 7)
+	var out strings.Builder
+	table{to: &out}.print([]Row{one, two, other})
+	const want = `
+|                | each µs |
+|----------------|--------:|
+| one            |    12.3 |
+| one and a half |    1234 |
+
+|       | rate /s |
+|-------|--------:|
+| other |       7 |
+`
+	if out.String() != want {
+		t.Errorf("printed:%s", out.String())
+	}
+}
+
 func TestFigure(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]string{0: "0", 3: "3", 0.456: "0.46", 9.999: "10.00", 45.67: "45.7", 12345.6: "12346"} {

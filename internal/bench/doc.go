@@ -6,7 +6,7 @@
 //	go run ./internal/bench -run acknowledge,memory
 //	go run ./internal/bench -list      what there is
 //
-// A table goes to standard error as it grows, and JSON to standard output at the
+// Tables go to standard error as they grow, and JSON to standard output at the
 // end. Where there are two processors and taskset, the service has one half of
 // them and the load the other. docs/performance.md says what the figures mean.
 package main

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
 // report is what is printed as JSON.
@@ -67,27 +68,62 @@ func (t table) progress(format string, args ...any) {
 	fmt.Fprintf(t.to, "  … "+format+"\n", args...)
 }
 
-// print prints rows, with a new heading wherever the figures are others.
+// print prints rows in Markdown, with a new table wherever the figures are others.
 func (t table) print(rows []Row) {
-	w := tabwriter.NewWriter(t.to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	var before string
-	for _, r := range rows {
-		var head, line strings.Builder
-		for _, v := range r.Values {
-			unit := v.Unit
-			if unit != "" {
-				unit = " " + unit
+	for len(rows) > 0 {
+		head := heads(rows[0])
+		n := 1
+		for n < len(rows) && slices.Equal(heads(rows[n]), head) {
+			n++
+		}
+		lines := [][]string{head}
+		for _, r := range rows[:n] {
+			line := []string{r.Case}
+			for _, v := range r.Values {
+				line = append(line, figure(v.Value))
 			}
-			fmt.Fprintf(&head, "%s%s\t", v.Name, unit)
-			fmt.Fprintf(&line, "%s\t", figure(v.Value))
+			lines = append(lines, line)
 		}
-		if head.String() != before {
-			before = head.String()
-			fmt.Fprintf(w, "\t%s\n", before)
-		}
-		fmt.Fprintf(w, "%s\t%s\n", r.Case, line.String())
+		t.align(lines)
+		rows = rows[n:]
 	}
-	_ = w.Flush() // a terminal that went away is nobody to tell
+}
+
+// heads are the names of a row's columns, that of the case left empty.
+func heads(r Row) []string {
+	head := []string{""}
+	for _, v := range r.Values {
+		head = append(head, strings.TrimSpace(v.Name+" "+v.Unit))
+	}
+	return head
+}
+
+// align prints the head and the lines of one table.
+func (t table) align(lines [][]string) {
+	width := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			width[i] = max(width[i], utf8.RuneCountInString(cell), 2)
+		}
+	}
+	fmt.Fprintln(t.to)
+	for n, line := range lines {
+		rule := "|"
+		for i, cell := range line {
+			space := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				fmt.Fprintf(t.to, "| %s%s |", cell, space)
+				rule += strings.Repeat("-", width[i]+2) + "|"
+				continue
+			}
+			fmt.Fprintf(t.to, " %s%s |", space, cell)
+			rule += strings.Repeat("-", width[i]+1) + ":|"
+		}
+		fmt.Fprintln(t.to)
+		if n == 0 {
+			fmt.Fprintln(t.to, rule)
+		}
+	}
 }
 
 // figure shows three digits, or all before the point.
