@@ -38,11 +38,11 @@ type Store interface {
 	state.Committer
 }
 
-// Options is what the API works with. Runtime, Store and Info are needed.
+// Options is what the API works with. Runtime, Store, Keeping and Info are needed.
 type Options struct {
 	Runtime Runtime
 	Store   Store
-	// Keeping compacts and backs up the store. Without it there are no such routes.
+	// Keeping compacts and backs up the store.
 	Keeping state.Keeping
 	// Info returns what GET /v1/info shows; it must hold no secret.
 	Info func() any
@@ -143,7 +143,7 @@ type route struct {
 // routes are all operations, as openapi.yaml describes them.
 func (a *API) routes() []route {
 	const get, post = http.MethodGet, http.MethodPost
-	all := []route{
+	return []route{
 		{get, "/v1/health", anyone, nil, a.health},
 		{get, "/v1/openapi.json", anyone, nil, a.describeJSON},
 		{get, "/v1/openapi.yaml", anyone, nil, a.describeYAML},
@@ -166,13 +166,9 @@ func (a *API) routes() []route {
 		{post, "/v1/dead/retry", operators, nil, a.retryDead},
 		{post, "/v1/dead/drop", operators, nil, a.dropDead},
 		{get, "/v1/logs", operators, []string{"after", "limit"}, a.showLogs},
+		{post, "/v1/compact", operators, nil, a.compact},
+		{get, "/v1/backup", operators, nil, a.backup},
 	}
-	if a.keeping != nil {
-		all = append(all,
-			route{post, "/v1/compact", operators, nil, a.compact},
-			route{get, "/v1/backup", operators, nil, a.backup})
-	}
-	return all
 }
 
 func (a *API) newMux() *http.ServeMux {

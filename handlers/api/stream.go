@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"mime"
 	"net/http"
@@ -132,22 +131,26 @@ func (s *eventStream) begin(w http.ResponseWriter) {
 // run sends events until ctx ends, which is no error, or a task is over. A
 // client that does not read is left after [writeTimeout].
 func (s *eventStream) run(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		ended, err := s.follow(ctx)
-		if err != nil && ctx.Err() == nil {
+		if err != nil || ended {
 			return err
 		}
-		if ended || ctx.Err() != nil {
-			return nil
-		}
-		// Between two events, so that a comment never splits one.
-		if _, err := s.out.Write([]byte(": alive\n\n")); err != nil {
-			return err
-		}
-		if err := s.out.flush(); err != nil {
-			return err
+		if ctx.Err() == nil {
+			if err := s.alive(); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// alive sends a sign of life, between two events, so that it never splits one.
+func (s *eventStream) alive() error {
+	if _, err := s.out.Write([]byte(": alive\n\n")); err != nil {
+		return err
+	}
+	return s.out.flush()
 }
 
 // follow sends events until the next sign of life is due, and reports whether
@@ -161,7 +164,7 @@ func (s *eventStream) follow(ctx context.Context) (ended bool, err error) {
 	}
 	for ev, err := range s.a.runtime.Events(ctx, s.session, s.next, true) {
 		if err != nil {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			if ctx.Err() != nil {
 				return false, nil
 			}
 			return false, err
