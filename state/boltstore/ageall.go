@@ -43,7 +43,8 @@ func (b *batch) ageFacts(now time.Time) error {
 }
 
 func (b *batch) ageSessions(now time.Time) error {
-	return b.after(tableSessions, nil, func(k, v []byte) (bool, error) {
+	var n uint64
+	err := b.after(tableSessions, nil, func(k, v []byte) (bool, error) {
 		var s state.Session
 		if err := decode(tableSessions, k, v, &s); err != nil {
 			return false, err
@@ -52,11 +53,13 @@ func (b *batch) ageSessions(now time.Time) error {
 		if at.IsZero() {
 			at = now
 		}
-		if err := b.count(metaSessions, 1); err != nil {
-			return false, err
-		}
+		n++
 		return true, b.setAge(string(k), withFiles, minute(at))
 	})
+	if err != nil {
+		return err
+	}
+	return b.table(tableMeta).Put(metaSessions, u64(n))
 }
 
 func (b *batch) indexKeys(time.Time) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -48,6 +49,7 @@ func asOf(t *testing.T, path string, version uint64) {
 // what is new.
 func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 	t.Parallel()
+	day := time.Now()
 	for _, version := range []uint64{1, 2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
@@ -59,9 +61,22 @@ func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 			var c state.Change
 			for i := range 300 {
 				c.Sessions = append(c.Sessions, state.Session{
-					ID: fmt.Sprintf("ses_%03d", i), Channel: "http", Principal: fmt.Sprint("owner ", i%3)})
+					ID: fmt.Sprintf("ses_%03d", i), Channel: "http", Principal: fmt.Sprint("owner ", i%3),
+					UpdatedAt: day.AddDate(0, 0, -i)})
 			}
+			c.Keys = []state.KeyLink{{Key: "old", SessionID: "ses_299"}}
+			ended := state.Turn{ID: "trn_1", SessionID: "ses_299", Status: state.TurnFailed}
+			c.Turns = []state.Turn{ended}
+			c.Outbox = []state.OutboxItem{{ID: "trn_1/a", SessionID: "ses_299"}, {ID: "trn_1/b", SessionID: "ses_299"}, {ID: "x", SessionID: "ses_298"}}
+			c.Timers = []state.Timer{{ID: "t", SessionID: "ses_297", Due: day}}
+			c.Wakes = []state.Wake{{ID: "w", SessionID: "ses_296"}}
+			c.Facts = []state.Fact{{Key: "fact", By: "me"}}
 			if _, err := s.Commit(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			settled := state.Change{Settle: []state.OutboxSettlement{
+				{ID: "trn_1/a", Result: state.OutboxDone}, {ID: "trn_1/b", Result: state.OutboxDead, Note: "no"}}}
+			if _, err := s.Commit(t.Context(), settled); err != nil {
 				t.Fatal(err)
 			}
 			mustClose(t, s)
@@ -86,6 +101,41 @@ func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 				}
 				mustClose(t, s)
 			}
+			agesAreKnown(t, path, day)
 		})
+	}
+}
+
+// agesAreKnown checks that what was there before has an age: sessions that of
+// their last change, and what does not say it that of the migration.
+func agesAreKnown(t *testing.T, path string, migrated time.Time) {
+	t.Helper()
+	ctx := t.Context()
+	s := open(t, path, boltstore.Options{})
+	if n, _, err := s.DropFacts(ctx, migrated, 10); n != 0 || err != nil {
+		t.Errorf("%d facts are older than the migration, %v", n, err)
+	}
+	if n, _, err := s.DropFacts(ctx, time.Now().Add(time.Hour), 10); n != 1 || err != nil {
+		t.Errorf("%d facts, %v", n, err)
+	}
+	if u, err := s.Usage(ctx); err != nil || u.Sessions != 300 {
+		t.Errorf("usage %+v, %v", u, err)
+	}
+	// Of the ten oldest, three are in use: one owes something, one has a timer, one a wake.
+	if n, _, err := s.DropSessions(ctx, migrated.AddDate(0, 0, -289), 100); n != 7 || err != nil {
+		t.Errorf("%d sessions removed, %v", n, err)
+	}
+	if _, err := s.SessionByKey(ctx, "old"); !errors.Is(err, state.ErrNotFound) {
+		t.Errorf("the key of a removed session: %v", err)
+	}
+	if letters, err := s.DeadLetters(ctx, "", 10); err != nil || len(letters) != 0 {
+		t.Errorf("letters %v, %v", letters, err)
+	}
+	again := state.Change{Sessions: []state.Session{{ID: "ses_299"}}, Outbox: []state.OutboxItem{{ID: "trn_1/a", SessionID: "ses_299"}}}
+	if _, err := s.Commit(ctx, again); err != nil {
+		t.Fatal(err)
+	}
+	if items, err := s.OutboxItems(ctx, "ses_299"); err != nil || len(items) != 1 {
+		t.Errorf("an id that was forgotten is %d items, %v", len(items), err)
 	}
 }

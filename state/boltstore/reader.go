@@ -174,7 +174,7 @@ func (r *reader) after(t table, start []byte, fn func(k, v []byte) (bool, error)
 // the rest of the key.
 func (r *reader) prefixed(t table, prefix []byte, fn func(rest, v []byte) (bool, error)) error {
 	c := r.table(t).Cursor()
-	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		if more, err := fn(k[len(prefix):], v); err != nil || !more {
 			return err
 		}

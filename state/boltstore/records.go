@@ -113,7 +113,7 @@ func (r *reader) following(t table, prefix []byte, after string, fn func(rest, v
 	if after != "" && bytes.Equal(k, start) {
 		k, v = c.Next()
 	}
-	for ; bytes.HasPrefix(k, prefix); k, v = c.Next() {
+	for ; k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		if more, err := fn(k[len(prefix):], v); err != nil || !more {
 			return err
 		}

@@ -135,6 +135,8 @@ func keepsFacts(t *testing.T, s KeepingStore, c *clock) {
 		t.Errorf("a fact that is kept: %v", err)
 	}
 	dropped(t, "those claimed anew", 0, false)(s.DropFacts(ctx, at(50), 10))
+	dropped(t, "all", 3, false)(s.DropFacts(ctx, at(200), 10))
+	dropped(t, "none is left", 0, false)(s.DropFacts(ctx, at(200), 10))
 }
 
 // lived stores a session that has had everything, and has nothing open.
