@@ -96,12 +96,6 @@ func (h *house) events(t testing.TB, id string) int {
 func furnished(t testing.TB) *house {
 	t.Helper()
 	h := open(t, t.TempDir())
-	// What cannot be compressed makes the archive be written as it is made.
-	noise := make([]byte, 4<<20)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // it never fails
-	if err := h.store.CreateAgentRecord(t.Context(), state.AgentRecord{Kind: state.RecordAgent, ID: "agt", Data: noise}); err != nil {
-		t.Fatal(err)
-	}
 	for i := range 20 {
 		h.decide(t, fmt.Sprintf("ses_%02d", i))
 		d := state.Delivery{Source: "github", ID: fmt.Sprint(i), Body: []byte("{}"), ReceivedAt: day}
@@ -117,6 +111,19 @@ func furnished(t testing.TB) *house {
 		t.Fatalf("packed %d, %v", n, err)
 	}
 	h.decide(t, "ses_00")
+	return h
+}
+
+// noisy is furnished, and its archive is written as it is made, since much of it
+// cannot be compressed.
+func noisy(t testing.TB) *house {
+	t.Helper()
+	h := furnished(t)
+	noise := make([]byte, 4<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // it never fails
+	if err := h.store.CreateAgentRecord(t.Context(), state.AgentRecord{Kind: state.RecordAgent, ID: "agt", Data: noise}); err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 
@@ -154,7 +161,7 @@ func archived(t testing.TB, h *house, meanwhile func()) []byte {
 
 func TestWhatIsRestoredIsWhatThereWas(t *testing.T) {
 	t.Parallel()
-	h := furnished(t)
+	h := noisy(t)
 	var before []state.Session
 	// All this comes after the moment of the backup: the first bytes are the
 	// database's, and the records come later.
@@ -232,7 +239,7 @@ func wantPrivate(t *testing.T, dir string) {
 
 func TestABackupEndsWithItsReader(t *testing.T) {
 	t.Parallel()
-	h := furnished(t)
+	h := noisy(t)
 	gone := errors.New("the client is gone")
 	for name, w := range map[string]io.Writer{"at once": &failing{gone, 0}, "in the middle": &failing{gone, 1}} {
 		if _, err := backup.Write(t.Context(), w, h.source()); !errors.Is(err, gone) {

@@ -67,10 +67,10 @@ func (l *eager) Append(ctx context.Context, id string, sync bool, events ...stat
 }
 
 func (l *eager) pack(ctx context.Context, id string) error {
-	if !l.loose[id] || ctx.Err() != nil {
+	if !l.loose[id] {
 		return nil
 	}
-	n, err := l.Pack(ctx, nextWk, []string{id})
+	n, err := l.Pack(context.WithoutCancel(ctx), nextWk, []string{id})
 	if err == nil && n != 1 {
 		err = fmt.Errorf("packed %d sessions", n)
 	}

@@ -21,7 +21,7 @@ func (l *Log) packedChunk(ctx context.Context, id string, p state.PackedRecord, 
 	var chunk []byte
 	var before int64
 	lines := newLines(r)
-	for index := int64(0); index < p.Events; index++ {
+	for index := range p.Events {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -94,15 +94,15 @@ func (l *Log) chunk(ctx context.Context, sessionID string, at *mark, buf []byte)
 }
 
 // chunk reads whole lines of a file, and closes it.
-func (f *record) chunk(at *mark, buf []byte) (_ []byte, err error) {
-	defer func() { _ = f.Close() }() // nothing was written
+func (r *record) chunk(at *mark, buf []byte) (_ []byte, err error) {
+	defer func() { _ = r.Close() }() // nothing was written
 	if at.offset < 0 {
-		if at.offset, err = offsetOf(f, at.index); err != nil {
+		if at.offset, err = offsetOf(r, at.index); err != nil {
 			return nil, err
 		}
 	}
 	for {
-		n, err := f.section(at.offset).Read(buf)
+		n, err := r.section(at.offset).Read(buf)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (f *record) chunk(at *mark, buf []byte) (_ []byte, err error) {
 			return buf[:end], nil
 		}
 		if n < len(buf) || n > MaxLine {
-			return nil, f.corrupt(at.index, nil)
+			return nil, r.corrupt(at.index, nil)
 		}
 		buf = make([]byte, 4*len(buf)) // a long line
 	}
@@ -332,10 +332,10 @@ func (l *Log) hasCommit(ctx context.Context, sessionID string, commit uint64, ty
 }
 
 // hasCommit looks for an event, and closes the file.
-func (f *record) hasCommit(ctx context.Context, commit uint64, typ string) (bool, error) {
-	defer func() { _ = f.Close() }() // nothing was written
+func (r *record) hasCommit(ctx context.Context, commit uint64, typ string) (bool, error) {
+	defer func() { _ = r.Close() }() // nothing was written
 	earlier := 0
-	for line, err := range backwards(f, f.size) {
+	for line, err := range backwards(r, r.size) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -344,7 +344,7 @@ func (f *record) hasCommit(ctx context.Context, commit uint64, typ string) (bool
 		}
 		h, ok := parseHead(line)
 		if !ok {
-			return false, f.corrupt(-1, errors.New("a line is no event"))
+			return false, r.corrupt(-1, errors.New("a line is no event"))
 		}
 		if h.Commit == commit && h.Type == typ {
 			return true, nil
