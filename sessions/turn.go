@@ -65,6 +65,8 @@ func (a *actor) start() {
 		return
 	}
 	a.launch(*begun)
+	// It may have been put in line again between the grant and now.
+	a.schedule()
 }
 
 // errNothingToStart says that the turn was dropped before its place was granted.
