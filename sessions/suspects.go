@@ -31,7 +31,7 @@ func (d *dispatcher) tryAlone(ctx context.Context, left []uint64) error {
 			d.drain(ctx, time.Minute)
 		}
 		if ctx.Err() != nil {
-			return nil
+			break
 		}
 	}
 	return nil
