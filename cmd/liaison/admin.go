@@ -85,7 +85,7 @@ func (s *service) snapshot(ctx context.Context) metrics.Snapshot {
 	if due, waits, err := s.store.NextOutbox(ctx); err == nil && waits {
 		now.OutboxLate = time.Since(due)
 	}
-	if usage, err := s.store.Usage(ctx); err == nil {
+	if usage, err := s.keeper.Usage(ctx); err == nil {
 		now.Disk = diskMetrics(usage)
 	}
 	return now
