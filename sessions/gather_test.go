@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,7 +166,8 @@ func TestTheOrderOfTurnsSurvivesACrash(t *testing.T) {
 		h.start()
 		h.wait(time.Minute)
 		h.wantAsked(first.SessionID, "one:interrupted", "two:completed", "now:completed")
-		if got := strings.Join(h.runner.prompts(), ","); got != "one,now,two" {
+		// The second may have begun just before the crash, and begins again then.
+		if got := strings.Join(slices.Compact(h.runner.prompts()), ","); got != "one,now,two" {
 			t.Errorf("ran %q", got)
 		}
 	})
