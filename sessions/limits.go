@@ -33,7 +33,7 @@ const (
 	// while deliveries are being received: they get a tenth of the time.
 	paceShare = 9
 	// paceMax is the longest rest, and paceLook how soon the end of a burst is noticed.
-	paceMax  = 500 * time.Millisecond
+	paceMax  = 2 * time.Second
 	paceLook = 5 * time.Millisecond
 	// paceTurns is the time between two starts of turns, and between two claims of
 	// effects, meanwhile.
