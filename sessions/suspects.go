@@ -30,8 +30,8 @@ func (d *dispatcher) tryAlone(ctx context.Context, left []uint64) error {
 		for len(d.taken()) > 0 && ctx.Err() == nil {
 			d.drain(ctx, time.Minute)
 		}
-		if ctx.Err() != nil {
-			break
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 	return nil
