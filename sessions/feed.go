@@ -85,7 +85,7 @@ func (e *Engine) Events(ctx context.Context, sessionID string, from int64, follo
 			// Taken before the reading: what comes meanwhile wakes us again.
 			more := e.feed.more(sessionID)
 			for ev, err := range e.log.Read(ctx, sessionID, next) {
-				if !yield(ev, err) || err != nil || endsRecord(ev) {
+				if !yield(ev, err) || err != nil || EndsRecord(ev) {
 					return
 				}
 				next = ev.Index + 1
@@ -100,9 +100,9 @@ func (e *Engine) Events(ctx context.Context, sessionID string, from int64, follo
 	}
 }
 
-// endsRecord reports whether nothing can follow an event: a task is over. An
+// EndsRecord reports whether nothing can follow an event: a task is over. An
 // archived session may be opened again.
-func endsRecord(ev state.Event) bool {
+func EndsRecord(ev state.Event) bool {
 	if ev.Type != EventSessionCompleted && ev.Type != EventSessionFailed {
 		return false
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"mime"
 	"net/http"
@@ -85,11 +84,9 @@ func (a *API) over(ctx context.Context, sess state.Session, from, last int64) (b
 		if err != nil {
 			return false, err
 		}
-		if ev.Type == sessions.EventSessionCompleted || ev.Type == sessions.EventSessionFailed {
-			var end struct {
-				Archived bool `json:"archived"`
-			}
-			return json.Unmarshal(ev.Data, &end) == nil && !end.Archived, nil
+		// What came after it is still to be sent.
+		if ev.Index == last {
+			return sessions.EndsRecord(ev), nil
 		}
 	}
 	return false, nil

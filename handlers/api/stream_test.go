@@ -18,6 +18,7 @@ import (
 	"github.com/liaison-bot/liaison/handlers"
 	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // lines reads a stream line by line and judges each.
@@ -97,6 +98,33 @@ func TestServerSentEvents(t *testing.T) {
 		response, err := w.as(aliceToken).StreamSession(t.Context(), sessionID, nil, header("Accept", "text/event-stream"), header("Last-Event-ID", bad))
 		read(t, response, err, 400)
 	}
+}
+
+// A task that ends while a stream of it begins has its end sent, also to a
+// browser that has seen all that came before.
+func TestStreamOfATaskThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	const id = "ses_ends_meanwhile"
+	w := newWorld(t, func(o *api.Options) { o.Runtime = &endsMeanwhile{o.Runtime.(*runtime)} })
+	w.commit(state.Change{Sessions: []state.Session{{
+		ID: id, Key: "http:meanwhile", Mode: state.ModeTask, Channel: sessions.ChannelHTTP,
+		Principal: "api:alice", Status: state.SessionActive, CreatedAt: epoch, UpdatedAt: epoch,
+	}}, Keys: []state.KeyLink{{Key: "http:meanwhile", SessionID: id}}})
+	w.runtime.append(id, event(sessions.EventSessionStarted, `{}`))
+	for _, accept := range []string{"application/x-ndjson", "text/event-stream"} {
+		response, err := w.as(aliceToken).StreamSession(t.Context(), id, &client.StreamSessionParams{StartIndex: new(int64(1))}, header("Accept", accept))
+		if body := read(t, response, err, 200); !bytes.Contains(body, []byte(sessions.EventSessionCompleted)) {
+			t.Errorf("%s: got %q", accept, body)
+		}
+	}
+}
+
+// endsMeanwhile is an engine whose tasks end as soon as somebody has asked how far they are.
+type endsMeanwhile struct{ *runtime }
+
+func (r *endsMeanwhile) LastIndex(context.Context, string) (int64, error) {
+	r.append("ses_ends_meanwhile", event(sessions.EventSessionCompleted, `{}`))
+	return 0, nil
 }
 
 // A browser's stream of a task that is over must not come back for ever; for
