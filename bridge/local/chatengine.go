@@ -121,14 +121,17 @@ func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer,
 			Thoughts:   func(s string) { emit(thought{Text: s}) },
 			ThoughtFor: func(d time.Duration) { emit(thought{Took: d}) },
 			Waiting:    r.waiting,
+			Used:       r.used,
 		},
 	}
 	ans, err := e.endpoint.Run(ctx, q)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	u := ans.Usage.Add(r.delegated)
-	out := answer{Text: ans.Text, Usage: usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, Reasoning: u.Reasoning}}
-	return out, e.asRunFailure(t, err)
+	return answer{Text: ans.Text, Usage: usageOf(ans.Usage.Add(r.delegated))}, e.asRunFailure(t, err)
+}
+
+func usageOf(u chat.Usage) usage {
+	return usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, Reasoning: u.Reasoning}
 }
 
 // recall is the conversation so far. An agent that has forgotten it can still
@@ -197,7 +200,26 @@ type chatRun struct {
 	emit      func(event)
 
 	mu        sync.Mutex
+	own       chat.Usage // of the agent, as far as it was told
 	delegated chat.Usage // of subagents
+}
+
+// used tells what the run has used until now, subagents included.
+func (r *chatRun) used(own chat.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.own = own
+	r.emit(spent{usageOf(r.own.Add(r.delegated))})
+}
+
+// delegatedUsed tells the same when a subagent has used more.
+func (r *chatRun) delegatedUsed(more chat.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.delegated = r.delegated.Add(more)
+	if more != (chat.Usage{}) {
+		r.emit(spent{usageOf(r.own.Add(r.delegated))})
+	}
 }
 
 // waiting tells whoever reads the stream why nothing happens.

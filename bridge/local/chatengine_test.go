@@ -363,6 +363,16 @@ func TestSubagentsDoAPieceOfTheWork(t *testing.T) {
 	if want := []string{`running reader: read {"path":"main.go"}`, "running reader: It is package main."}; !slices.Equal(words, want) {
 		t.Errorf("of the subagent is shown %q, want %q", words, want)
 	}
+	// What was used is told as it grows, so that a run can be ended that uses too much.
+	var used []float64
+	for _, m := range got {
+		if f := m.GetSdkMessage().GetMessage().GetFields(); m.GetSdkMessage().GetType() == "usage" {
+			used = append(used, f["usage"].GetStructValue().GetFields()["inputTokens"].GetNumberValue())
+		}
+	}
+	if want := []float64{10, 20, 30, 40}; !slices.Equal(used, want) {
+		t.Errorf("it told of %v tokens, want %v", used, want)
+	}
 }
 
 func TestTheConversationSurvivesARestart(t *testing.T) {

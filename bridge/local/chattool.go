@@ -149,14 +149,16 @@ func (r *chatRun) delegate(ctx context.Context, c chat.Invocation) chat.Output {
 		tell("%s %s", tool, jsonText(call.Args))
 		return run(ctx)
 	})
+	var told chat.Usage
 	ans, err := r.engine.endpoint.Run(ctx, chat.Request{
 		Model: modelID, System: subagentPrompt(r.task, r.workspace, s), Prompt: prompt, Tools: tools,
 		Window: r.engine.catalog.window(modelID),
-		Watch:  chat.Observer{Said: func(s string) { tell("%s", s) }, Waiting: r.waiting},
+		Watch: chat.Observer{Said: func(s string) { tell("%s", s) }, Waiting: r.waiting, Used: func(total chat.Usage) {
+			r.delegatedUsed(total.Sub(told))
+			told = total
+		}},
 	})
-	r.mu.Lock()
-	r.delegated = r.delegated.Add(ans.Usage)
-	r.mu.Unlock()
+	r.delegatedUsed(ans.Usage.Sub(told))
 	if err != nil {
 		return chat.Output{Text: fmt.Sprintf("the agent %s failed: %v", name, err), Failed: true}
 	}

@@ -171,6 +171,10 @@ type delta struct {
 // said is a fragment of the answer.
 type said struct{ Text string }
 
+// spent is what the run has used so far, so that whoever drives the bridge can
+// end a run that uses too much. Its end is told by the bridge.
+type spent struct{ Usage usage }
+
 func (e delta) message() (string, map[string]any) { return e.Type, e.Fields }
 
 func (e thought) message() (string, map[string]any) {
@@ -191,6 +195,10 @@ func (e toolEnd) message() (string, map[string]any) {
 		status = "error"
 	}
 	return "tool_call", map[string]any{"call_id": e.CallID, "name": e.Name, "status": status, "args": e.Args, "result": e.Result}
+}
+
+func (e spent) message() (string, map[string]any) {
+	return "usage", map[string]any{"usage": e.Usage.fields()}
 }
 
 func (e said) message() (string, map[string]any) {

@@ -147,6 +147,7 @@ func (r *scriptRun) count(text string) error {
 	}
 	r.usage.Input += int64(input)
 	r.usage.Output += int64(output)
+	r.emit(spent{r.usage})
 	return nil
 }
 

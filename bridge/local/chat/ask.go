@@ -10,6 +10,10 @@ func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
 	var said string // before the stream broke off
 	tries, compacted := 0, 0
 	for {
+		r.tellUsage()
+		if ctx.Err() != nil {
+			return nil, r.giveUp(said, ctx.Err())
+		}
 		r.fit()
 		messages := r.messages
 		if spoken(said) {

@@ -38,6 +38,8 @@ type Observer struct {
 	ThoughtFor func(time.Duration)
 	// Waiting is told why the next request has to wait, and how long.
 	Waiting func(reason string, d time.Duration)
+	// Used receives what the run has used so far each time that it goes on.
+	Used func(total Usage)
 }
 
 // Answer is how a run ended.
@@ -84,7 +86,8 @@ type run struct {
 	messages []Message
 	// before is how many messages there were before this run.
 	before int
-	usage  Usage
+	// usage is that of all requests, told what the observer knows of it.
+	usage, told Usage
 	// answer is what the model said since its last call.
 	answer string
 	// calls counts the calls that were run; malformed the steps in a row without one,
@@ -128,10 +131,19 @@ func (r *run) loop(ctx context.Context) (string, error) {
 	}
 }
 
+// tellUsage says what was used before more is.
+func (r *run) tellUsage() {
+	if r.q.Watch.Used != nil && r.usage != r.told {
+		r.told = r.usage
+		r.q.Watch.Used(r.usage)
+	}
+}
+
 // called runs the tools that the model called. Before the last step the model
 // is told that it is the last.
 func (r *run) called(ctx context.Context, rep *reply, calls []pending, lastIsNext bool) error {
 	r.append(rep, calls)
+	r.tellUsage()
 	results := r.callTools(ctx, calls)
 	r.messages = append(r.messages, results...)
 	if ctx.Err() != nil {

@@ -26,6 +26,11 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.Reasoning + v.Reasoning}
 }
 
+// Sub returns what u has more than v.
+func (u Usage) Sub(v Usage) Usage {
+	return Usage{u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.Reasoning - v.Reasoning}
+}
+
 // reply is what one request brought, all of it or what came before a fault.
 type reply struct {
 	text      strings.Builder
