@@ -15,14 +15,19 @@ import (
 // hand may take is bounded, apart for small and for large ones: nearly all
 // deliveries are small, and none of them ever waits behind a large one.
 const (
-	// smallBody is the longest body that counts as small, and what is allocated for
-	// a longer one on the word of its Content-Length alone; more has to arrive first.
+	// smallBody is the longest body that counts as small.
 	smallBody = 256 << 10
+	// firstBuffer is the most that is lent on the word of a Content-Length alone: a
+	// usual delivery fits. For more, that much has to arrive first.
+	firstBuffer = 32 << 10
 	// leastBuffer is the smallest buffer that is lent; the server's own for reading
 	// a connection has the same size.
 	leastBuffer = 4 << 10
 	// smallMemory is for small bodies, in bytes: a thousand usual ones of GitHub.
 	smallMemory = 32 << 20
+	// startMemory is how much of that the beginnings of large bodies, and of those
+	// of unknown length, may take, so that they never take all of it.
+	startMemory = smallMemory / 2
 	// largeMemory is for large ones, in bytes: one of the largest that GitHub sends.
 	largeMemory = 32 << 20
 	// largeUnit is the unit in which large memory is given.
@@ -47,6 +52,8 @@ var (
 // bodyMemory lends what bodies are read into.
 type bodyMemory struct {
 	small *atomic.Int64
+	// starts is the part of small that startMemory bounds.
+	starts atomic.Int64
 	// pools lend buffers of leastBuffer, twice that, and so on up to smallBody.
 	pools [7]sync.Pool
 	// turn is held by the one that takes large memory unit by unit, so that two
@@ -75,6 +82,8 @@ type body struct {
 	// lent is what a small body is in; units is how much large memory a large one has.
 	lent  *buffer
 	units int
+	// start says that what is lent counts as the beginning of a large one.
+	start bool
 }
 
 // read reads a request's body of at most limit bytes. Its errors are
@@ -83,7 +92,7 @@ func (m *bodyMemory) read(w http.ResponseWriter, r *http.Request, limit int64) (
 	if r.ContentLength > limit {
 		return body{}, errTooLarge
 	}
-	b, ok := m.lend(r.ContentLength)
+	b, ok := m.lend(min(r.ContentLength, firstBuffer), r.ContentLength < 0 || r.ContentLength > smallBody)
 	if !ok {
 		return body{}, errNoMemory
 	}
@@ -130,7 +139,7 @@ func (b *body) fill(w http.ResponseWriter, r *http.Request, limit int64) error {
 // grow makes room for more of a body that has filled its buffer.
 func (b *body) grow(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if cap(b.data) < smallBody {
-		next, ok := b.memory.lend(2 * int64(cap(b.data)))
+		next, ok := b.memory.lend(2*int64(cap(b.data)), b.start)
 		if !ok {
 			return errNoMemory
 		}
@@ -162,10 +171,10 @@ func (b *body) become(next body) {
 	*b = next
 }
 
-// lend returns an empty buffer for a small body of size bytes, or for what comes
-// first of a large one or one of unknown length. It reports false when there is
-// no memory left.
-func (m *bodyMemory) lend(size int64) (body, bool) {
+// lend returns an empty buffer for size bytes, at most smallBody, of a small body,
+// or of the start of a large one or one of unknown length. It reports false when
+// there is no memory left.
+func (m *bodyMemory) lend(size int64, start bool) (body, bool) {
 	class := 0
 	if size > leastBuffer {
 		class = min(bits.Len64(uint64(size-1)/leastBuffer), len(m.pools)-1)
@@ -175,11 +184,16 @@ func (m *bodyMemory) lend(size int64) (body, bool) {
 		m.small.Add(-length)
 		return body{}, false
 	}
+	if start && m.starts.Add(length) > startMemory {
+		m.starts.Add(-length)
+		m.small.Add(-length)
+		return body{}, false
+	}
 	lent, ok := m.pools[class].Get().(*buffer)
 	if !ok {
 		lent = &buffer{bytes: make([]byte, length), class: class}
 	}
-	return body{data: lent.bytes[:0], memory: m, lent: lent}, true
+	return body{data: lent.bytes[:0], memory: m, lent: lent, start: start}, true
 }
 
 // takeLarge waits for units of large memory and reports whether it has them.
@@ -218,7 +232,12 @@ func (b *body) free() {
 // abandon gives the memory back and leaves the buffer to whoever still uses it.
 func (b *body) abandon() {
 	b.memory.giveLarge(b.units)
-	if b.lent != nil {
-		b.memory.small.Add(-int64(len(b.lent.bytes)))
+	if b.lent == nil {
+		return
 	}
+	length := int64(len(b.lent.bytes))
+	if b.start {
+		b.memory.starts.Add(-length)
+	}
+	b.memory.small.Add(-length)
 }

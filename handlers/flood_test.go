@@ -68,15 +68,51 @@ func TestFloodOfLargeBodiesIsHeldBack(t *testing.T) {
 	}
 }
 
+// Who announces a body and sends little of it, or nothing, takes little: small
+// deliveries are served all the same.
+func TestAnnouncedBodiesLeaveRoomForSmallOnes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		length, sent int64
+		senders      int
+	}{
+		"large ones of which the start comes":     {length: 25 << 20, sent: 200 << 10, senders: 300},
+		"large ones of which nothing comes":       {length: 25 << 20, sent: 0, senders: 900},
+		"ones of unknown length":                  {length: -1, sent: 200 << 10, senders: 300},
+		"small ones of which nothing comes":       {length: 250 << 10, sent: 0, senders: 900},
+		"small ones of which only a little comes": {length: 250 << 10, sent: 20 << 10, senders: 900},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newService(t)
+				stall, end := io.Pipe()
+				var senders sync.WaitGroup
+				for range tt.senders {
+					r := delivery(nil)
+					r.Body, r.ContentLength = io.NopCloser(io.MultiReader(io.LimitReader(zeros{}, tt.sent), stall)), tt.length
+					senders.Go(func() { s.post(r) })
+				}
+				synctest.Wait()
+				if code := s.post(delivery([]byte(`{}`))).Code; code != http.StatusAccepted {
+					t.Errorf("a small delivery is answered with %d", code)
+				}
+				_ = end.CloseWithError(io.ErrUnexpectedEOF)
+				senders.Wait()
+			})
+		})
+	}
+}
+
 // However many stall with small bodies, they take no more than their memory:
-// what does not fit is told to come again before any of it is read.
+// what does not fit is told to come again before more of it is read.
 func TestFloodOfSmallBodiesIsHeldBack(t *testing.T) {
 	t.Parallel()
 	for name, length := range map[string]int64{"of known length": 256 << 10, "of unknown length": -1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				const senders, held = 200, 128 // 32 MiB of 256 KiB each
+				const senders, fit = 200, 128 // 32 MiB of 256 KiB each
 				counts := &handlers.Intake{}
 				s := newService(t, func(o *handlers.Options) { o.Intake = counts })
 				ends := make([]*io.PipeWriter, senders)
@@ -92,7 +128,11 @@ func TestFloodOfSmallBodiesIsHeldBack(t *testing.T) {
 				if most := int64(32 << 20); counts.Bytes() > most {
 					t.Errorf("%d MB are held for strangers", counts.Bytes()>>20)
 				}
-				for range senders - held {
+				refused := len(answers)
+				if refused < senders-fit {
+					t.Errorf("%d of %d are refused", refused, senders)
+				}
+				for range refused {
 					w := <-answers
 					if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 						t.Errorf("got %d, want 503 with a time to come again", w.Code)
@@ -101,7 +141,7 @@ func TestFloodOfSmallBodiesIsHeldBack(t *testing.T) {
 				for _, end := range ends {
 					_ = end.CloseWithError(io.ErrUnexpectedEOF)
 				}
-				for range held {
+				for range senders - refused {
 					<-answers
 				}
 				if counts.Bytes() != 0 {
