@@ -247,3 +247,28 @@ func TestOnlyDirectCallersAreLocal(t *testing.T) {
 	}
 }
 
+// At night one wants to know which doors are open, also one that only takes.
+func TestInfoSaysWhichChannelsAreOn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		extra []string
+		slack bool
+	}{
+		"GitHub alone": {},
+		"Slack too":    {extra: []string{"SLACK_SIGNING_SECRET=a-signing-secret-of-the-tests"}, slack: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newWorld(t).serveAPI(tt.extra...)
+			info, err := p.as(apiToken).GetInfoWithResponse(t.Context())
+			if err != nil || info.JSON200 == nil {
+				t.Fatalf("info: %v", err)
+			}
+			for channel, want := range map[string]bool{"github": true, "http": true, "slack": tt.slack} {
+				if on, ok := info.JSON200.Channels[channel]["on"]; !ok || on != want {
+					t.Errorf("%s is on: %v, want %v", channel, on, want)
+				}
+			}
+		})
+	}
+}

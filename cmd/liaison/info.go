@@ -48,7 +48,7 @@ func (i *information) snapshot() any {
 		StartedAt: i.started,
 		Model:     i.cfg.Model,
 		Bridge:    bridgeInfo{i.choice, i.platform.result("bridge")},
-		Channels:  map[string]channel{"github": {}, sessions.ChannelHTTP: {On: true}},
+		Channels:  map[string]channel{"github": {}, "slack": {On: i.cfg.Slack != nil}, sessions.ChannelHTTP: {On: true}},
 		Engine:    i.engine.Status(),
 		Disk:      i.disk(),
 	}
