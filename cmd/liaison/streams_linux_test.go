@@ -47,8 +47,8 @@ func TestManyStreams(t *testing.T) {
 		case 2:
 			talks[i].manner = serverSent
 		}
-		if i < 60 && i%20 < 2 {
-			talks[i].message = "repeat 12 fill 500000"
+		if i < soakOr(20, 60) && i%20 < 2 {
+			talks[i].message = "repeat 10 fill 500000"
 		}
 		c.start(talks[i])
 	})
@@ -189,31 +189,30 @@ func (c *streamClient) many(n int, do func(i int)) {
 }
 
 func (c *streamClient) start(k *talk) {
-	c.post("/v1/session", map[string]string{"message": k.message}, k)
+	k.id, k.token = c.post("/v1/session", map[string]string{"message": k.message})
 }
 
 func (c *streamClient) followUp(k *talk) {
-	c.post("/v1/session/"+k.id, map[string]string{"message": k.message, "continuationToken": k.token, "admission": "coalesce"}, k)
+	c.post("/v1/session/"+k.id, map[string]string{"message": k.message, "continuationToken": k.token, "admission": "coalesce"})
 }
 
-func (c *streamClient) post(path string, body any, k *talk) {
+func (c *streamClient) post(path string, body any) (id, token string) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		c.t.Error(err)
-		return
+		return "", ""
 	}
 	response, err := c.http.Post(c.p.url+path, "application/json", bytes.NewReader(data))
 	if err != nil {
 		c.t.Error(err)
-		return
+		return "", ""
 	}
 	defer response.Body.Close()
 	var sent struct{ SessionID, ContinuationToken, Message string }
 	if err := json.NewDecoder(response.Body).Decode(&sent); err != nil || response.StatusCode != http.StatusOK {
 		c.t.Errorf("%s: %s, %s, %v", path, response.Status, sent.Message, err)
-		return
 	}
-	k.id, k.token = sent.SessionID, sent.ContinuationToken
+	return sent.SessionID, sent.ContinuationToken
 }
 
 // open follows a session on a connection of its own, whose buffer is small.
