@@ -77,7 +77,7 @@ func Settings() []Setting {
 		{Env: EnvTurnTimeout, Key: "limits.turnTimeout", Default: "30m",
 			Doc: "Longest time that one turn may take. A turn that takes longer ends as failed and says so."},
 		{Env: EnvTurnTokens, Key: "limits.turnTokens", Default: "5000000",
-			Doc: "Most tokens, in and out together, that one turn may use. A turn that reaches it ends as failed and says so. 0 means no limit."},
+			Doc: "Most tokens, in and out together, that one turn may use. A turn that has used them ends as failed and says so, unless it is done already. 0 means no limit."},
 		{Env: EnvTurnToolCalls, Key: "limits.turnToolCalls", Default: "300",
 			Doc: "Most tools that the agent may call in one turn. 0 means no limit."},
 		{Env: EnvTurnCost, Key: "limits.turnCost", Default: "10",

@@ -75,3 +75,16 @@ func TestMetricsAreNotPublic(t *testing.T) {
 		}
 	}
 }
+
+// A client of an API gets an answer of its own shape for every path.
+func TestOddPathsAreNotFound(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for _, path := range []string{"/v1", "//", "//v1/info", "/v1/../healthz", "/v1/./info", "/webhooks//github", "/healthz/"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.Path = path
+		if w := s.post(r); w.Code != http.StatusNotFound || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Header().Get("Content-Type"))
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"path"
 	"time"
 
 	"github.com/liaison-bot/liaison/handlers/answer"
@@ -56,10 +57,25 @@ func New(o Options) http.Handler {
 	} else {
 		mux.HandleFunc("/webhooks/slack", channelOff("the Slack channel is off; SLACK_SIGNING_SECRET turns it on"))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, "not_found", "there is nothing at this path")
+	mux.HandleFunc("/", notFound)
+	return recoverer(o.Logger, hurry(cleanPaths(mux)))
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	fail(w, http.StatusNotFound, "not_found", "there is nothing at this path")
+}
+
+// cleanPaths answers paths that the mux would redirect, or refuse in words of its
+// own: a client of an API follows no redirect to a page.
+func cleanPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, clean := r.URL.Path, path.Clean(r.URL.Path)
+		if p == "/v1" || p != clean && (clean == "/" || p != clean+"/") {
+			notFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
-	return recoverer(o.Logger, hurry(mux))
 }
 
 func newIntake(o Options) *intake {

@@ -199,7 +199,10 @@ func (r *replaying) report(d *redeliver.Delivery, id string, answer []byte) erro
 	}
 	name := strings.TrimSuffix(result.Source+":"+result.ID, ":")
 	said := "accepted as " + name
-	if result.Duplicate {
+	switch {
+	case result.ID == "":
+		said = "accepted by " + result.Source + "'s door"
+	case result.Duplicate:
 		said = name + " was there already: nothing new is decided; leave out --same-id, or replay the stored delivery"
 	}
 	_, err := fmt.Fprintln(r.conn.con.out, terminal.Line(said))

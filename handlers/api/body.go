@@ -88,6 +88,12 @@ func decodeObject(body []byte, known fields, required ...string) error {
 		if err := dec.Decode(&raw); err != nil {
 			return notWellFormed()
 		}
+		if texts, ok := target.(*map[string]string); ok {
+			if err := decodeTexts(raw, name, texts); err != nil {
+				return err
+			}
+			continue
+		}
 		if string(raw) == "null" || json.Unmarshal(raw, target) != nil {
 			return badRequest("the field %q has the wrong type", name)
 		}
@@ -102,6 +108,32 @@ func decodeObject(body []byte, known fields, required ...string) error {
 		if !seen[name] {
 			return badRequest("the field %q is missing", name)
 		}
+	}
+	return nil
+}
+
+// decodeTexts reads an object of strings, as strictly.
+func decodeTexts(raw json.RawMessage, field string, texts *map[string]string) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return badRequest("the field %q has the wrong type", field)
+	}
+	*texts = map[string]string{}
+	for dec.More() {
+		t, err := dec.Token()
+		name, isName := t.(string)
+		if err != nil || !isName {
+			return notWellFormed()
+		}
+		if _, twice := (*texts)[name]; twice {
+			return badRequest("the field %q has %q twice", field, clip(name))
+		}
+		value, err := dec.Token()
+		text, isText := value.(string)
+		if err != nil || !isText {
+			return badRequest("the field %q has something else than a text at %q", field, clip(name))
+		}
+		(*texts)[name] = text
 	}
 	return nil
 }

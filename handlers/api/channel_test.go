@@ -107,13 +107,25 @@ func TestPrepareFollowsNoLinks(t *testing.T) {
 			t.Skip("this system makes no links:", err)
 		}
 	}
-	for _, files := range []string{`{"file":"x"}`, `{"relative":"x"}`} {
+	if err := os.Mkdir(filepath.Join(dir, "pr"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("pr", filepath.Join(dir, "evidence")); err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range []string{`{"file":"x"}`, `{"relative":"x"}`, `{"folder/secret":"x"}`, `{"evidence/manifest.json":"x"}`} {
 		if _, err := (api.Channel{}).Prepare(t.Context(), sessions.Turn{Message: "m", Request: request(files)}, dir); err != nil {
 			t.Errorf("%s: %v", files, err)
 		}
 	}
-	if _, err := (api.Channel{}).Prepare(t.Context(), sessions.Turn{Message: "m", Request: request(`{"folder/secret":"x"}`)}, dir); err == nil {
-		t.Error("a file was written through a linked folder")
+	if left, err := os.ReadDir(filepath.Join(dir, "pr")); err != nil || len(left) > 0 {
+		t.Errorf("the host's own folder holds %v, %v", left, err)
+	}
+	for _, files := range []string{`{"pr":"x"}`, `{"file/below":"x"}`} {
+		_, err := (api.Channel{}).Prepare(t.Context(), sessions.Turn{Message: "m", Request: request(files)}, dir)
+		if err == nil || !strings.Contains(err.Error(), "in the session's workspace") {
+			t.Errorf("%s: %v", files, err)
+		}
 	}
 	if got, err := os.ReadFile(secret); err != nil || string(got) != "untouched" {
 		t.Errorf("outside there is %q, %v", got, err)

@@ -119,13 +119,20 @@ func writeFiles(ctx context.Context, dir string, files map[string]string) error 
 }
 
 func writeFile(root *os.Root, name, text string) error {
-	if dir := path.Dir(name); dir != "." {
-		if err := root.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+	if err := makeFolder(root, path.Dir(name)); err != nil {
+		return err
 	}
 	// Whatever has the name goes: following a link of the agent's would write elsewhere.
-	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	info, err := root.Lstat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder in the session's workspace", name)
+	case err == nil:
+		err = root.Remove(name)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
 		return err
 	}
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -134,4 +141,30 @@ func writeFile(root *os.Root, name, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
+}
+
+// makeFolder makes a folder and those above it. A link in its place is replaced:
+// it could lead to what callers do not write.
+func makeFolder(root *os.Root, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if err := makeFolder(root, path.Dir(dir)); err != nil {
+		return err
+	}
+	info, err := root.Lstat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil && info.Mode().IsRegular():
+		return fmt.Errorf("%s is a file in the session's workspace, not a folder", dir)
+	case err == nil:
+		err = root.Remove(dir)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return root.Mkdir(dir, 0o700)
 }

@@ -120,6 +120,8 @@ func TestBodiesAreRead(t *testing.T) {
 		{"twice, escaped", `{"message":"m","\u006dessage":"n"}`, 400, `"message" twice`},
 		{"unknown mode", `{"message":"m","mode":"other"}`, 400, `"mode"`},
 		{"files that are no texts", `{"message":"m","workspaceFiles":{"a":1}}`, 400, `"workspaceFiles"`},
+		{"a file that is null", `{"message":"m","workspaceFiles":{"a":null}}`, 400, `"workspaceFiles"`},
+		{"a file that is there twice", `{"message":"m","workspaceFiles":{"a":"1","a":"2"}}`, 400, `"a" twice`},
 		{"a list of files", `{"message":"m","workspaceFiles":["a"]}`, 400, `"workspaceFiles"`},
 		{"dryRun in words", `{"message":"m","dryRun":"true"}`, 400, `"dryRun"`},
 		{"a list", `[{"message":"m"}]`, 400, "object"},
