@@ -55,6 +55,7 @@ type Log struct {
 	// packing is held while segments change, before the mutexes of records.
 	packing sync.Mutex
 	current *segment
+	damaged map[uint64]bool // segments in which something cannot be read
 
 	mu     sync.Mutex
 	closed bool

@@ -320,6 +320,71 @@ func fillSegment(t *testing.T, p *packer) {
 	}
 }
 
+// What is damaged in one segment keeps that one from going, and no other.
+func TestADamagedSegmentHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string, at int64) error{
+		"a record": func(path string, at int64) error {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteAt([]byte("damaged"), at)
+			return errors.Join(err, f.Close())
+		},
+		"a file that is lost": func(path string, _ int64) error { return os.Remove(path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := newPacker(t, dir, nil)
+			var all []string
+			for i := range 3 {
+				ids := []string{fmt.Sprintf("ses_%da", i), fmt.Sprintf("ses_%db", i)}
+				all = append(all, ids...)
+				p.begin(t, ids...)
+				p.pack(t, 2, ids...)
+				fillSegment(t, p)
+				if err := p.Close(); err != nil {
+					t.Fatal(err)
+				}
+				p.Log = open(t, dir, eventlog.Options{Index: p.store})
+			}
+			at, err := p.store.Packed(t.Context(), all[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(filepath.Join(dir, "packed", "00000001.seg"), at.Offset+at.Length-8); err != nil {
+				t.Fatal(err)
+			}
+			for more := true; more; {
+				if more, err = p.Reclaim(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, id := range all[2:] {
+				p.want(t, id, 3)
+				if now, err := p.store.Packed(t.Context(), id); err != nil || now.Segment < 4 {
+					t.Errorf("%s is in segment %d, %v", id, now.Segment, err)
+				}
+			}
+			if name == "a record" {
+				p.want(t, all[1], 3)
+			}
+			// Once nothing of it is kept, it goes as well.
+			if _, _, err := p.store.DropSessions(t.Context(), nextWk, 100); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Reclaim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := p.store.Segments(t.Context()); err != nil || len(left) != 1 {
+				t.Errorf("segments %v, %v", left, err)
+			}
+		})
+	}
+}
+
 func TestTheRoomOfWhatIsGoneIsGivenBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -38,7 +38,7 @@ func (l *Log) reclaim(ctx context.Context) (bool, error) {
 	}
 	for i, s := range all {
 		// The last one takes more, whether it is open now or not.
-		if i == len(all)-1 || l.current != nil && s.Number == l.current.number {
+		if i == len(all)-1 || l.current != nil && s.Number == l.current.number || l.damaged[s.Number] && s.Live > 0 {
 			continue
 		}
 		path := segmentPath(l.packed, s.Number)
@@ -51,6 +51,8 @@ func (l *Log) reclaim(ctx context.Context) (bool, error) {
 			if err := l.opts.Index.ForgetSegment(ctx, s.Number); err != nil {
 				return false, err
 			}
+		case errors.Is(err, fs.ErrNotExist):
+			l.spare(s.Number, err)
 		case err != nil:
 			return false, err
 		case s.Live < info.Size()/2:
@@ -60,7 +62,18 @@ func (l *Log) reclaim(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// evacuate moves the live records of a segment to the current one.
+// spare leaves a segment alone until the next opening, so that what is damaged in
+// it does not hold up the others.
+func (l *Log) spare(number uint64, cause error) {
+	l.opts.Logger.Error("a segment of packed records is damaged and stays as it is", "segment", number, "error", cause)
+	if l.damaged == nil {
+		l.damaged = map[uint64]bool{}
+	}
+	l.damaged[number] = true
+}
+
+// evacuate moves the live records of a segment to the current one, but for those
+// that cannot be read.
 func (l *Log) evacuate(ctx context.Context, number uint64) error {
 	from, err := os.Open(segmentPath(l.packed, number))
 	if err != nil {
@@ -73,7 +86,8 @@ func (l *Log) evacuate(ctx context.Context, number uint64) error {
 		if err != nil || len(moves) == 0 {
 			return err
 		}
-		for i := range moves {
+		copied := moves[:0]
+		for _, m := range moves {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -81,10 +95,19 @@ func (l *Log) evacuate(ctx context.Context, number uint64) error {
 			if err != nil {
 				return err
 			}
-			if moves[i].To, err = s.copy(from, moves[i]); err != nil {
-				return fmt.Errorf("move session %s out of %s: %w", moves[i].SessionID, from.Name(), err)
+			after = m.SessionID
+			m.To, err = s.copy(from, m)
+			if err != nil {
+				err = fmt.Errorf("move session %s out of %s: %w", m.SessionID, from.Name(), err)
 			}
-			after = moves[i].SessionID
+			if errors.Is(err, state.ErrCorrupt) {
+				l.spare(number, err)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			copied = append(copied, m)
 			if s.size >= segmentSize { // what follows goes to another
 				if err := s.f.Sync(); err != nil {
 					l.leaveSegment()
@@ -97,7 +120,7 @@ func (l *Log) evacuate(ctx context.Context, number uint64) error {
 			return err
 		}
 		l.step("copied")
-		if _, err := l.opts.Index.Pack(ctx, time.Time{}, moves); err != nil {
+		if _, err := l.opts.Index.Pack(ctx, time.Time{}, copied); err != nil {
 			return err
 		}
 		l.step("moved")
