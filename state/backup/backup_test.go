@@ -237,6 +237,35 @@ func wantPrivate(t *testing.T, dir string) {
 	}
 }
 
+// One damaged line does not cost the backup of everything else: it is copied.
+func TestADamagedRecordHoldsUpNoBackup(t *testing.T) {
+	t.Parallel()
+	h := furnished(t)
+	for range 100 { // longer than what is repaired at an opening
+		said := state.Event{Type: "said", SessionID: "ses_15", Data: json.RawMessage(`"` + strings.Repeat("x", 4<<10) + `"`)}
+		if err := h.log.Append(t.Context(), "ses_15", false, said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(h.dir, "sessions", "ses_15", "events.ndjson")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole[len(whole)/2] = '"'
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := backup.Restore(t.Context(), bytes.NewReader(archived(t, h, nil)), dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "sessions", "ses_15", "events.ndjson"))
+	if err != nil || !bytes.Equal(got, whole) {
+		t.Errorf("%d bytes of %d were restored, %v", len(got), len(whole), err)
+	}
+}
+
 func TestABackupEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	h := noisy(t)

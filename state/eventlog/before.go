@@ -66,7 +66,8 @@ func (l *Log) whole(sessionID string) (*record, error) {
 }
 
 // endAt is where the first event of a later commit begins. It reads backwards
-// as HasCommit does, so that it costs what was appended since.
+// as HasCommit does, so that it costs what was appended since. A damaged line
+// holds up no backup: it is copied as it is.
 func (r *record) endAt(ctx context.Context, commit uint64) (int64, error) {
 	end, at := r.size, r.size
 	earlier := 0
@@ -81,7 +82,6 @@ func (r *record) endAt(ctx context.Context, commit uint64) (int64, error) {
 		h, ok := parseHead(line)
 		switch {
 		case !ok:
-			return 0, r.corrupt(-1, errors.New("a line is no event"))
 		case h.Commit > commit:
 			end = at
 		case h.Commit != 0:
