@@ -1,8 +1,10 @@
 package boltstore_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -263,6 +265,38 @@ func TestADamagedBodyStopsNoOther(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where nothing came for long, the database knew of no later segment than the
+// one that goes, and nothing is missed that was meant to go.
+func TestARemovedSegmentIsNotMissed(t *testing.T) {
+	t.Parallel()
+	const week = 7 * 24 * time.Hour
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var log bytes.Buffer
+	opts := boltstore.Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	path := filepath.Join(t.TempDir(), "liaison.db")
+	s := open(t, path, opts)
+	accept(t, s, "a")
+	decide(t, s, state.DeliveryDone, 1)
+	for range 3 {
+		now = now.Add(week + time.Hour)
+		for more := true; more; {
+			var err error
+			if _, more, err = s.DropBodies(t.Context(), now.Add(-week), 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), boltstore.JournalFolder, "00000001.log")); err == nil {
+		t.Error("the segment is still there")
+	}
+	s = open(t, killed(t, path), opts)
+	if strings.Contains(log.String(), "ERROR") {
+		t.Errorf("the log says %s", log.String())
+	}
+	accept(t, s, "b")
+	want(t, "pending", pendingIDs(t, s), []string{"b"})
 }
 
 func TestAFileAndAJournalThatDoNotBelongTogetherAreRefused(t *testing.T) {

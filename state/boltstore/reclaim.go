@@ -29,7 +29,7 @@ func (s *Store) reclaim(ctx context.Context, before time.Time) (bool, error) {
 		if !ok || !ended.Before(before) || s.crammed[n] {
 			continue
 		}
-		if err := s.reclaimSegment(ctx, n); err != nil {
+		if err := s.reclaimSegment(ctx, n, segments[i+1]); err != nil {
 			return false, fmt.Errorf("reclaim the journal: %w", err)
 		}
 		return i+1 < len(segments), nil
@@ -37,7 +37,7 @@ func (s *Store) reclaim(ctx context.Context, before time.Time) (bool, error) {
 	return false, nil
 }
 
-func (s *Store) reclaimSegment(ctx context.Context, n uint64) error {
+func (s *Store) reclaimSegment(ctx context.Context, n, next uint64) error {
 	if err := s.spillAll(ctx); err != nil {
 		return err
 	}
@@ -76,6 +76,9 @@ func (s *Store) reclaimSegment(ctx context.Context, n uint64) error {
 			return err
 		}
 		move = &moveOp{}
+	}
+	if err := s.submit(ctx, passOp{journal.Start(next)}, 0); err != nil {
+		return err
 	}
 	// Whoever has read where a body was has also read it, or waits.
 	s.removal.Lock()
@@ -145,3 +148,17 @@ func (o *moveOp) write(b *batch) error {
 }
 
 func (*moveOp) done(*Store) {}
+
+// passOp notes that an opening need not look for what comes before a place: what
+// is removed there would be missed.
+type passOp struct{ to journal.Position }
+
+func (passOp) check(*batch) (bool, error) { return true, nil }
+
+func (o passOp) write(b *batch) error {
+	b.passed = true
+	b.undecided.pass(o.to)
+	return nil
+}
+
+func (passOp) done(*Store) {}

@@ -173,6 +173,15 @@ func (u *undecided) first(leaving map[uint64]bool) journal.Position {
 	return u.end
 }
 
+// pass notes that nothing before a place is undecided, nor will be.
+func (u *undecided) pass(to journal.Position) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.end.Before(to) {
+		u.end = to
+	}
+}
+
 // size is how many there are, and how long the part of the journal from the
 // first one on may be.
 func (u *undecided) size() (n int, first, end journal.Position) {

@@ -50,7 +50,9 @@ type batch struct {
 	// adopted are the deliveries that get their row in it, read by source.
 	adopted map[uint64]bool
 	source  *journal.Reader
-	dirty   bool
+	// passed is set when the place changed from which an opening reads the journal.
+	passed bool
+	dirty  bool
 }
 
 // submit hands an operation to the writer and waits until it is durable or
@@ -193,7 +195,7 @@ func (s *Store) commit(b *batch) error {
 	if err := s.flushLazy(b); err != nil {
 		return s.fail(err)
 	}
-	if len(b.adopted) > 0 {
+	if len(b.adopted) > 0 || b.passed {
 		first := s.undecided.first(b.adopted)
 		if err := b.table(tableMeta).Put(metaJournal, append(u64(first.Segment), u64(uint64(first.Offset))...)); err != nil {
 			return s.fail(err)

@@ -45,6 +45,9 @@ type Position struct {
 	Length uint32 `json:"length,omitempty"`
 }
 
+// Start is where the first record of a segment is.
+func Start(segment uint64) Position { return Position{Segment: segment, Offset: headerSize} }
+
 // After is the place behind the record at p.
 func (p Position) After() Position { return Position{Segment: p.Segment, Offset: p.Offset + p.Length} }
 
