@@ -50,7 +50,8 @@ type KeeperOptions struct {
 type Keeper struct {
 	o KeeperOptions
 	// turn holds one value while something is being done.
-	turn chan struct{}
+	turn  chan struct{}
+	clock *clockDoubt
 }
 
 var _ state.Keeping = (*Keeper)(nil)
@@ -77,7 +78,7 @@ func NewKeeper(o KeeperOptions) *Keeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Keeper{o: o, turn: make(chan struct{}, 1)}
+	return &Keeper{o: o, turn: make(chan struct{}, 1), clock: newClockDoubt(o.Now, o.Logger)}
 }
 
 // Run lets old things go from time to time until ctx ends.
@@ -98,7 +99,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // Round removes everything that is past its retention now, and packs what is
-// settled. What fails holds up nothing else.
+// settled. What fails holds up nothing else. One caller at a time may call it.
 func (k *Keeper) Round(ctx context.Context) error {
 	r := k.o.Retention
 	errs := []error{
@@ -120,7 +121,11 @@ func (k *Keeper) drop(ctx context.Context, what string, keep time.Duration, step
 	if keep == 0 {
 		return nil
 	}
-	before := k.o.Now().Add(-keep)
+	now, ok := k.clock.read()
+	if !ok {
+		return nil
+	}
+	before := now.Add(-keep)
 	total := 0
 	err := k.repeat(ctx, func(ctx context.Context) (bool, error) {
 		n, more, err := step(ctx, before, keeperRows)

@@ -231,6 +231,70 @@ func TestTheKeeperTakesItsTime(t *testing.T) {
 	})
 }
 
+// A clock that was set forward makes nothing old before a day has passed, in
+// which it can be set right.
+func TestAClockThatIsSetForwardRemovesNothingAtOnce(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	type set struct{ after, by time.Duration }
+	for _, tc := range []struct {
+		name  string
+		clock []set
+		ask   []time.Duration // whether old data is removed then
+		want  string
+	}{
+		{"right", nil, []time.Duration{time.Hour, day}, "[true true]"},
+		{"by half an hour", []set{{time.Hour, 30 * time.Minute}}, []time.Duration{2 * time.Hour}, "[true]"},
+		{"back by an hour", []set{{time.Hour, -time.Hour}}, []time.Duration{2 * time.Hour}, "[true]"},
+		{
+			"by a month", []set{{time.Hour, 30 * day}},
+			[]time.Duration{2 * time.Hour, 20 * time.Hour, 26 * time.Hour, 27 * time.Hour}, "[false false true true]",
+		},
+		{
+			"by a month, and set right", []set{{time.Hour, 30 * day}, {3 * time.Hour, 0}},
+			[]time.Duration{2 * time.Hour, 4 * time.Hour}, "[false true]",
+		},
+		{
+			"twice", []set{{time.Hour, 30 * day}, {40 * time.Hour, 60 * day}},
+			[]time.Duration{2 * time.Hour, 30 * time.Hour, 41 * time.Hour, 66 * time.Hour}, "[false true false true]",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				clock := func() time.Time {
+					now := time.Now()
+					var by time.Duration
+					for _, s := range tc.clock {
+						if now.Sub(begun) >= s.after {
+							by = s.by
+						}
+					}
+					return now.Round(0).Add(by)
+				}
+				store := &quiet{Store: memstore.New(memstore.Options{})}
+				k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: state.DefaultRetention(), Now: clock})
+				var got []bool
+				for _, at := range tc.ask {
+					// Doubt begins with the first round that sees it, as Run would soon.
+					for time.Since(begun) < at {
+						<-time.After(min(keeperEvery, at-time.Since(begun)))
+						store.facts = nil
+						if err := k.Round(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					got = append(got, len(store.facts) > 0)
+				}
+				if fmt.Sprint(got) != tc.want {
+					t.Errorf("removed: %v, want %s", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 func TestOneThingAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
