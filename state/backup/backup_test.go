@@ -237,6 +237,82 @@ func wantPrivate(t *testing.T, dir string) {
 	}
 }
 
+// The journal goes on to its next segment while the last one is copied, and cuts
+// off what it had prepared there.
+func TestABackupWhileTheJournalGoesOn(t *testing.T) {
+	t.Parallel()
+	now := day
+	dir := t.TempDir()
+	store, err := boltstore.Open(filepath.Join(dir, "liaison.db"), boltstore.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := eventlog.Open(dir, eventlog.Options{Index: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(log.Close(), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	accept := func(id string, body []byte) {
+		d := state.Delivery{Source: "github", ID: id, Body: body, ReceivedAt: day}
+		if _, err := store.Accept(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	noise := make([]byte, 8<<20) // so that the archive is written as it is made
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	accept("large", noise)
+	accept("small", []byte("{}"))
+
+	segment := filepath.Join(dir, "intake", "00000001.log")
+	size := func() int64 {
+		info, err := os.Stat(segment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	h := &house{dir, store, log}
+	var buf bytes.Buffer
+	w := &late{w: &buf, after: 4 << 20, fn: func() {
+		now = now.Add(25 * time.Hour)
+		accept("next", []byte("{}"))
+	}}
+	if _, err := backup.Write(t.Context(), w, h.source()); err != nil {
+		t.Fatal(err)
+	}
+	if size() >= before {
+		t.Fatalf("the segment was not shortened: %d bytes, and %d before", size(), before)
+	}
+	restored := filepath.Join(t.TempDir(), "restored")
+	if _, err := backup.Restore(t.Context(), &buf, restored); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := open(t, restored).store.Pending(t.Context(), 0, 9)
+	if err != nil || len(pending) != 2 || !bytes.Equal(pending[0].Body, noise) || string(pending[1].Body) != "{}" {
+		t.Errorf("%d deliveries, %v", len(pending), err)
+	}
+}
+
+// late calls fn once so many bytes have come.
+type late struct {
+	w     io.Writer
+	after int
+	fn    func()
+}
+
+func (l *late) Write(p []byte) (int, error) {
+	if l.after -= len(p); l.after < 0 && l.fn != nil {
+		l.fn()
+		l.fn = nil
+	}
+	return l.w.Write(p)
+}
+
 // One damaged line does not cost the backup of everything else: it is copied.
 func TestADamagedRecordHoldsUpNoBackup(t *testing.T) {
 	t.Parallel()

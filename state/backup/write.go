@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -141,9 +142,22 @@ func (a *archive) file(name string) error {
 		return err
 	}
 	return a.add(name, info.Size(), func(w io.Writer) error {
-		_, err := io.CopyN(w, f, info.Size())
+		n, err := io.CopyN(w, f, info.Size())
+		if errors.Is(err, io.EOF) && strings.HasPrefix(name, journalDir+"/") {
+			// A segment that is left loses the zeros behind its last record.
+			_, err = io.CopyN(w, zeros{}, info.Size()-n)
+		}
 		return err
 	})
+}
+
+// zeros is an endless source of them.
+type zeros struct{}
+
+// Read implements [io.Reader].
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 // sessions adds the records that are not packed. Those of sessions that began
