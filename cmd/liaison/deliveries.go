@@ -144,14 +144,33 @@ What "show --body --json" prints can be saved, and sent again with
 			if conn.json {
 				return writeJSON(conn.con.out, d)
 			}
-			return conn.con.showDelivery(d)
+			return conn.con.showDelivery(d, turnOutcome(c.Context(), s, &d.Delivery))
 		},
 	}
 	c.Flags().BoolVar(&body, "body", false, "with the body, as it was signed")
 	return c
 }
 
-func (c *console) showDelivery(detail *api.DeliveryDetail) error {
+// turnOutcome names the turn that a delivery led to and says how far it has come.
+// Where the session cannot be had any more, the name has to do.
+func turnOutcome(ctx context.Context, s *remote.Service, d *api.Delivery) string {
+	id := set(d.TurnId)
+	if id == "" || set(d.SessionId) == "" {
+		return id
+	}
+	session, err := getSession(ctx, s, set(d.SessionId))
+	if err != nil {
+		return id
+	}
+	for _, t := range session.Turns {
+		if t.Id == id {
+			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", id, t.Status, set(t.Reason)), ": ")
+		}
+	}
+	return id
+}
+
+func (c *console) showDelivery(detail *api.DeliveryDetail, turn string) error {
 	out := c.screen()
 	d := &detail.Delivery
 	at := func(label string, notes ...string) string {
@@ -181,7 +200,7 @@ func (c *console) showDelivery(detail *api.DeliveryDetail) error {
 		"attempts", attempts,
 		"replays", replays,
 		"session", set(d.SessionId),
-		"turn", set(d.TurnId),
+		"turn", turn,
 		"body", terminal.Bytes(detail.BodyBytes),
 	)
 	names := make([]string, 0, len(detail.Headers))
