@@ -6,3 +6,6 @@ func AfterCopy(o Options, fn func()) Options {
 	o.afterCopy = fn
 	return o
 }
+
+// MaxListed is the decision about the list of free pages.
+func MaxListed(pages int64) int { return maxListed(pages) }

@@ -169,21 +169,34 @@ func (s *Store) settle() error {
 	})
 }
 
-// maxListed is up to how many free pages are listed in each commit: the list
-// then takes no more than 32 KiB.
-const maxListed = 4096
+const (
+	// listedAlways is up to how many free pages are listed in each commit whatever
+	// the size of the file: the list then takes no more than 32 KiB.
+	listedAlways = 4096
+	// listedShare is the part of all pages, one in so many, that is listed in a
+	// larger file, where the search that the list spares takes longer: of 6 GB a
+	// list of at most 200 KB, and not half a minute of reading.
+	listedShare = 64
+)
 
-// listFreePages decides whether the next commit lists the free pages. With the
-// list the next opening need not search for them; a long list makes each commit
-// slow. See docs/decisions/0001-bbolt-freelist.md.
-func listFreePages(db *bolt.DB) {
+// maxListed is how many free pages are listed in a file of so many pages.
+func maxListed(pages int64) int { return int(max(listedAlways, pages/listedShare)) }
+
+// listFreePages decides whether the next commit lists the free pages of a file
+// of size bytes. With the list the next opening need not search for them; a long
+// list makes each commit slow. See docs/decisions/0001-bbolt-freelist.md.
+func listFreePages(db *bolt.DB, size int64) {
 	stats := db.Stats()
-	db.NoFreelistSync = stats.FreePageN+stats.PendingPageN > maxListed
+	db.NoFreelistSync = stats.FreePageN+stats.PendingPageN > maxListed(size/int64(db.Info().PageSize))
 }
 
 // update runs one transaction besides those of the writer.
 func update(db *bolt.DB, path string, fn func(*bolt.Tx) error) error {
-	listFreePages(db)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	listFreePages(db, info.Size())
 	return protect(path, func() error { return db.Update(fn) })
 }
 

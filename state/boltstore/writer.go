@@ -206,7 +206,7 @@ func (s *Store) commit(b *batch) error {
 			return s.fail(err)
 		}
 	}
-	listFreePages(s.db)
+	listFreePages(s.db, b.tx.Size())
 	before := b.tx.ID() - 1
 	if err := b.tx.Commit(); err != nil {
 		return s.commitFailed(err, before)
