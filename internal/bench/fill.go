@@ -62,7 +62,7 @@ func turnID(i int) string     { return fmt.Sprintf("trn_%026d", i) }
 func sessionKey(i int) string { return fmt.Sprintf("github:repo:%d:pull:%d", 770_000_000+i%977, i) }
 func oldDelivery(i int) state.Delivery {
 	return state.Delivery{
-		Source: "github", ID: load.PullRequest().Delivery(uint64(i) + 1<<40), Event: "pull_request",
+		Source: "github", ID: load.GitHubDelivery(uint64(i) + 1<<40), Event: "pull_request",
 		Body: []byte(`{"action":"opened"}`), ReceivedAt: time.Now().Add(-age),
 	}
 }

@@ -56,6 +56,11 @@ func (h Hook) Delivery(n uint64) string {
 		decimal(id[2:], n)
 		return string(id)
 	}
+	return GitHubDelivery(n)
+}
+
+// GitHubDelivery is GitHub's id of delivery n.
+func GitHubDelivery(n uint64) string {
 	var id [deliveryLength]byte
 	writeDelivery(id[:], n)
 	return string(id[:])
