@@ -24,6 +24,9 @@ func split(ctx context.Context) cpus {
 	if err := exec.CommandContext(ctx, "taskset", "-a", "-p", "-c", c.load, fmt.Sprint(os.Getpid())).Run(); err != nil {
 		return cpus{}
 	}
+	// Go would follow to one processor, and whoever waits there in a system call
+	// for the moment of the next request holds up the answers to those before.
+	runtime.GOMAXPROCS(n + 1)
 	return c
 }
 
