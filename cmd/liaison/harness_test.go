@@ -69,7 +69,10 @@ func appKeyPEM() string {
 
 // world is a GitHub with one repository, and the state directory of a service.
 type world struct {
-	t   *testing.T
+	t *testing.T
+	// binary is what serves; the one under test unless a test has built another.
+	binary string
+
 	hub *sim.GitHub
 	api string
 	dir string
@@ -85,7 +88,7 @@ func newWorld(t *testing.T) *world {
 func newWorldAt(t *testing.T, now func() time.Time) *world {
 	t.Helper()
 	w := &world{
-		t: t,
+		t: t, binary: binary,
 		hub: sim.NewGitHub(sim.GitHubOptions{
 			AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret, Now: now,
 		}),
@@ -152,7 +155,7 @@ func (w *world) serve(extra ...string) *process {
 
 func (w *world) serveWith(env []string) *process {
 	w.t.Helper()
-	p := &process{Cmd: exec.Command(binary, "serve"), w: w, done: make(chan struct{})}
+	p := &process{Cmd: exec.Command(w.binary, "serve"), w: w, done: make(chan struct{})}
 	p.Env = env
 	p.Dir = w.t.TempDir()
 	listening := make(chan string, 1)
