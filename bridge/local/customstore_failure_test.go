@@ -235,7 +235,7 @@ func TestACustomStoreThatHangs(t *testing.T) {
 	target := d.serve(t)
 	client := newStoreClient(target)
 	defer client.close()
-	client.timeout, client.backoff = 20*time.Millisecond, time.Millisecond
+	client.timeout, client.backoff = 2*time.Second, time.Millisecond
 	d.before = func(string, object) (bool, object, error) { <-release; return false, nil, nil }
 	_, err := client.call(testContext(t), substoreAgents, methodGet, object{"agentId": "a"})
 	var failure *storeFailure
