@@ -84,7 +84,7 @@ func spentOn(t state.Turn) spent {
 
 func (s spent) plus(o spent) spent {
 	return spent{
-		usage: addUsage(s.usage, o.usage), calls: s.calls + o.calls, cost: s.cost + o.cost,
+		usage: s.usage.Plus(o.usage), calls: s.calls + o.calls, cost: s.cost + o.cost,
 		model: cmp.Or(o.model, s.model),
 	}
 }
@@ -92,15 +92,6 @@ func (s spent) plus(o spent) spent {
 // on writes it to a turn's row.
 func (s spent) on(t *state.Turn) {
 	t.Usage, t.ToolCalls, t.CostUSD, t.Model = s.usage, s.calls, s.cost, s.model
-}
-
-func addUsage(a, b state.Usage) state.Usage {
-	return state.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens,
-		CacheReadTokens:  a.CacheReadTokens + b.CacheReadTokens,
-		CacheWriteTokens: a.CacheWriteTokens + b.CacheWriteTokens,
-		TotalTokens:      a.TotalTokens + b.TotalTokens,
-	}
 }
 
 // meter counts what one attempt uses while it runs, and tells once when the turn
@@ -175,7 +166,7 @@ func (m *meter) sofar() spent {
 func (m *meter) spent() spent {
 	s := spent{calls: len(m.calls), model: m.model}
 	for _, u := range m.runs {
-		s.usage = addUsage(s.usage, usageOf(u))
+		s.usage = s.usage.Plus(usageOf(u))
 	}
 	if p, ok := m.e.priceOf(m.e.model(), m.model); ok {
 		s.cost = p.CostOf(s.usage)

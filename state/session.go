@@ -161,6 +161,17 @@ type Usage struct {
 	TotalTokens      int64 `json:"totalTokens"`
 }
 
+// Plus returns the sum of two counts.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		InputTokens:      u.InputTokens + v.InputTokens,
+		OutputTokens:     u.OutputTokens + v.OutputTokens,
+		CacheReadTokens:  u.CacheReadTokens + v.CacheReadTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		TotalTokens:      u.TotalTokens + v.TotalTokens,
+	}
+}
+
 // TurnStatus says how far a turn has come.
 type TurnStatus string
 

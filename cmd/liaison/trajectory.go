@@ -15,6 +15,7 @@ import (
 	"github.com/liaison-bot/liaison/cmd/liaison/internal/terminal"
 	"github.com/liaison-bot/liaison/cmd/liaison/internal/trajectory"
 	"github.com/liaison-bot/liaison/gen/api"
+	"github.com/liaison-bot/liaison/state"
 )
 
 func newTrajectory(con *console) *cobra.Command {
@@ -148,7 +149,7 @@ func quote(out io.Writer, mark, text string) {
 	}
 }
 
-func usageLine(u trajectory.Usage, usd float64) string {
+func usageLine(u state.Usage, usd float64) string {
 	said := fmt.Sprintf("%s tokens: %s in (%s from the cache), %s out",
 		terminal.Count(u.TotalTokens), terminal.Count(u.InputTokens), terminal.Count(u.CacheReadTokens), terminal.Count(u.OutputTokens))
 	if usd > 0 {

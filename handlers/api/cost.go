@@ -50,11 +50,7 @@ func (a *API) cost(w http.ResponseWriter, r *http.Request, p Principal) error {
 }
 
 func (c *totalCost) add(t state.Turn) {
-	c.Usage.InputTokens += t.Usage.InputTokens
-	c.Usage.OutputTokens += t.Usage.OutputTokens
-	c.Usage.CacheReadTokens += t.Usage.CacheReadTokens
-	c.Usage.CacheWriteTokens += t.Usage.CacheWriteTokens
-	c.Usage.TotalTokens += t.Usage.TotalTokens
+	c.Usage = c.Usage.Plus(t.Usage)
 	c.ToolCalls += t.ToolCalls
 	c.CostUSD += t.CostUSD
 	if t.CostUSD == 0 && t.Usage != (state.Usage{}) {

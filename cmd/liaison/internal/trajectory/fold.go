@@ -132,7 +132,7 @@ func (f *fold) end() *Trajectory {
 		if t.Reply != "" {
 			f.t.Reply = t.Reply
 		}
-		f.t.Usage.add(t.Usage)
+		f.t.Usage = f.t.Usage.Plus(t.Usage)
 		f.t.CostUSD += t.CostUSD
 	}
 	return f.t

@@ -3,6 +3,8 @@ package trajectory
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/liaison-bot/liaison/state"
 )
 
 // Trajectory is what a session did. Its JSON is what "liaison trajectory --json"
@@ -17,9 +19,9 @@ type Trajectory struct {
 	Reply string `json:"reply"`
 	// Usage is the sum over the turns, as CostUSD is, in US dollars; that is left
 	// out where no turn has a known price.
-	Usage   Usage   `json:"usage"`
-	CostUSD float64 `json:"costUsd,omitempty"`
-	Turns   []*Turn `json:"turns"`
+	Usage   state.Usage `json:"usage"`
+	CostUSD float64     `json:"costUsd,omitempty"`
+	Turns   []*Turn     `json:"turns"`
 	// Torn is set when the last line was cut short. It is not counted.
 	Torn bool `json:"torn,omitempty"`
 }
@@ -35,7 +37,7 @@ type Turn struct {
 	ToolCalls []*ToolCall `json:"toolCalls"`
 	Reply     string      `json:"reply"`
 	Model     string      `json:"model,omitempty"`
-	Usage     Usage       `json:"usage"`
+	Usage     state.Usage `json:"usage"`
 	CostUSD   float64     `json:"costUsd,omitempty"`
 	// Error says why the turn failed or was interrupted.
 	Error     string    `json:"error,omitempty"`
@@ -68,23 +70,6 @@ type ToolCall struct {
 	requestedAt time.Time
 }
 
-// Usage counts tokens.
-type Usage struct {
-	InputTokens      int64 `json:"inputTokens"`
-	OutputTokens     int64 `json:"outputTokens"`
-	CacheReadTokens  int64 `json:"cacheReadTokens"`
-	CacheWriteTokens int64 `json:"cacheWriteTokens"`
-	TotalTokens      int64 `json:"totalTokens"`
-}
-
-func (u *Usage) add(v Usage) {
-	u.InputTokens += v.InputTokens
-	u.OutputTokens += v.OutputTokens
-	u.CacheReadTokens += v.CacheReadTokens
-	u.CacheWriteTokens += v.CacheWriteTokens
-	u.TotalTokens += v.TotalTokens
-}
-
 // event is one line of the record, with as much of its data as is of use here.
 type event struct {
 	Type      string    `json:"type"`
@@ -103,7 +88,7 @@ type data struct {
 	Step        string          `json:"step"`
 	Note        string          `json:"note"`
 	Result      json.RawMessage `json:"result"`
-	Usage       Usage           `json:"usage"`
+	Usage       state.Usage     `json:"usage"`
 	Model       string          `json:"model"`
 	CostUSD     float64         `json:"costUsd"`
 	DurationMS  int64           `json:"durationMs"`
