@@ -61,22 +61,20 @@ func newDeadList(conn *connection) *cobra.Command {
 	return positive(c, &limit)
 }
 
-// listDead collects pages until there are as many as wanted.
 func listDead(ctx context.Context, s *remote.Service, after string, limit int) (*api.DeadList, error) {
-	all := &api.DeadList{Ok: true, Dead: []api.DeadLetter{}}
-	for {
+	dead, next, err := collect(given(after), limit, func(after *string, limit *int) ([]api.DeadLetter, *string, error) {
 		page, err := remote.Call[api.DeadList](ctx, s, func(ctx context.Context) (*http.Response, error) {
-			return s.API().ListDead(ctx, &api.ListDeadParams{After: given(after), Limit: given(min(limit-len(all.Dead), maxPage))})
+			return s.API().ListDead(ctx, &api.ListDeadParams{After: after, Limit: limit})
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all.Dead = append(all.Dead, page.Dead...)
-		all.Next = page.Next
-		if after = set(page.Next); after == "" || len(all.Dead) >= limit {
-			return all, nil
-		}
+		return page.Dead, page.Next, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return &api.DeadList{Ok: true, Dead: dead, Next: next}, nil
 }
 
 func (c *console) showDead(list *api.DeadList) error {

@@ -78,24 +78,21 @@ func newDeliveriesList(conn *connection) *cobra.Command {
 	return positive(c, &limit)
 }
 
-// listDeliveries collects pages until there are as many as wanted. A page may be
-// empty and still not be the last: a filter leaves out much.
 func listDeliveries(ctx context.Context, s *remote.Service, p api.ListDeliveriesParams, limit int) (*api.DeliveryList, error) {
-	all := &api.DeliveryList{Ok: true, Deliveries: []api.Delivery{}}
-	for {
-		p.Limit = given(min(limit-len(all.Deliveries), maxPage))
+	deliveries, next, err := collect(p.Before, limit, func(before *int64, limit *int) ([]api.Delivery, *int64, error) {
+		p.Before, p.Limit = before, limit
 		page, err := remote.Call[api.DeliveryList](ctx, s, func(ctx context.Context) (*http.Response, error) {
 			return s.API().ListDeliveries(ctx, &p)
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all.Deliveries = append(all.Deliveries, page.Deliveries...)
-		all.Next, p.Before = page.Next, page.Next
-		if page.Next == nil || len(all.Deliveries) >= limit {
-			return all, nil
-		}
+		return page.Deliveries, page.Next, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return &api.DeliveryList{Ok: true, Deliveries: deliveries, Next: next}, nil
 }
 
 func (c *console) showDeliveries(list *api.DeliveryList) error {

@@ -12,9 +12,6 @@ import (
 	"github.com/liaison-bot/liaison/gen/api"
 )
 
-// maxPage is the most entries that the API gives at once.
-const maxPage = 500
-
 func newSessions(con *console) *cobra.Command {
 	c := group("sessions", "List, show, follow and stop sessions")
 	conn := newConnection(con, c)
@@ -69,24 +66,20 @@ func positive(c *cobra.Command, limit *int) *cobra.Command {
 	return c
 }
 
-// listSessions collects pages until there are as many as wanted.
 func listSessions(ctx context.Context, s *remote.Service, before, channel string, limit int) (*api.SessionList, error) {
-	all := &api.SessionList{Ok: true, Sessions: []api.Session{}}
-	for {
+	sessions, next, err := collect(given(before), limit, func(before *string, limit *int) ([]api.Session, *string, error) {
 		page, err := remote.Call[api.SessionList](ctx, s, func(ctx context.Context) (*http.Response, error) {
-			return s.API().ListSessions(ctx, &api.ListSessionsParams{
-				Before: given(before), Channel: given(channel), Limit: given(min(limit-len(all.Sessions), maxPage)),
-			})
+			return s.API().ListSessions(ctx, &api.ListSessionsParams{Before: before, Channel: given(channel), Limit: limit})
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all.Sessions = append(all.Sessions, page.Sessions...)
-		all.Next = page.Next
-		if before = set(page.Next); before == "" || len(all.Sessions) >= limit {
-			return all, nil
-		}
+		return page.Sessions, page.Next, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return &api.SessionList{Ok: true, Sessions: sessions, Next: next}, nil
 }
 
 func (c *console) showSessions(list *api.SessionList) error {
