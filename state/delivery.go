@@ -39,6 +39,15 @@ const (
 	DeliveryDead DeliveryStatus = "dead"
 )
 
+// Known reports whether s is a state of a delivery.
+func (s DeliveryStatus) Known() bool {
+	switch s {
+	case DeliveryPending, DeliveryDone, DeliveryIgnored, DeliveryDead:
+		return true
+	}
+	return false
+}
+
 // StoredDelivery is a delivery with what became of it.
 type StoredDelivery struct {
 	Delivery

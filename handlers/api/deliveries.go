@@ -43,7 +43,7 @@ func (a *API) deliveries(w http.ResponseWriter, r *http.Request, _ Principal) er
 	if f.Source, err = word(r, "source", channelName); err != nil {
 		return err
 	}
-	status, err := word(r, "status", deliveryStatus)
+	status, err := word(r, "status", func(s string) bool { return state.DeliveryStatus(s).Known() })
 	if err != nil {
 		return err
 	}

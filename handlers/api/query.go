@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/liaison-bot/liaison/state"
 )
 
 const (
@@ -82,12 +80,4 @@ func channelName(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	})
-}
-
-func deliveryStatus(s string) bool {
-	switch state.DeliveryStatus(s) {
-	case state.DeliveryPending, state.DeliveryDone, state.DeliveryIgnored, state.DeliveryDead:
-		return true
-	}
-	return false
 }

@@ -58,7 +58,7 @@ func Valid(c state.Change) error {
 	}
 	for _, u := range c.Deliveries {
 		once("delivery", fmt.Sprint(u.Seq))
-		v.check(KnownStatus(u.Status), "delivery %d has status %q", u.Seq, u.Status)
+		v.check(u.Status.Known(), "delivery %d has status %q", u.Seq, u.Status)
 		v.check(!u.Replay || u.Status == state.DeliveryPending, "delivery %d is replayed as %q", u.Seq, u.Status)
 	}
 	for _, s := range c.Sessions {
@@ -107,15 +107,6 @@ func Valid(c state.Change) error {
 		v.json("event", l.Type, l.Data)
 	}
 	return v.err
-}
-
-// KnownStatus reports whether s is a state of a delivery.
-func KnownStatus(s state.DeliveryStatus) bool {
-	switch s {
-	case state.DeliveryPending, state.DeliveryDone, state.DeliveryIgnored, state.DeliveryDead:
-		return true
-	}
-	return false
 }
 
 // validity keeps the first fault.
