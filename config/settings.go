@@ -86,6 +86,8 @@ func Settings() []Setting {
 			Doc: "What models cost, each as model=input/output/cacheRead/cacheWrite in US dollars per million tokens, such as my-model=3/15. The last two may be left out; the input's price is then taken for them."},
 		{Env: EnvRetainBodies, Key: "retention.bodies", Default: "7d",
 			Doc: "How long the body of a settled delivery is kept, such as 7d or 36h. While it is kept the delivery can be replayed. 0 keeps it for ever."},
+		// GitHub offers a redelivery for three days
+		// (https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
 		{Env: EnvRetainDeliveries, Key: "retention.deliveries", Default: "30d",
 			Doc: "How long it is remembered that a delivery came and what was decided about it; later copies would be carried out again. At least 1d and not less than LIAISON_RETAIN_BODIES. 0 remembers it for ever."},
 		{Env: EnvRetainWorkspaces, Key: "retention.workspaces", Default: "24h",

@@ -27,6 +27,12 @@ type attic struct {
 	log   *eventlog.Log
 }
 
+// usualRetention is that of a service without settings.
+func usualRetention() state.Retention {
+	const day = 24 * time.Hour
+	return state.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day}
+}
+
 func newAttic(t *testing.T) *attic {
 	t.Helper()
 	a := &attic{dir: t.TempDir(), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
@@ -121,11 +127,11 @@ func TestWhatIsOldGoesStepByStep(t *testing.T) {
 		keep  state.Retention
 		want  string
 	}{
-		{"young", time.Hour, state.DefaultRetention(), "delivery body fact session agent record folder "},
-		{"settled", 2 * day, state.DefaultRetention(), "delivery body fact session agent record "},
-		{"a week", 8 * day, state.DefaultRetention(), "delivery fact session agent record "},
-		{"a month", 31 * day, state.DefaultRetention(), "session agent record "},
-		{"a quarter", 91 * day, state.DefaultRetention(), ""},
+		{"young", time.Hour, usualRetention(), "delivery body fact session agent record folder "},
+		{"settled", 2 * day, usualRetention(), "delivery body fact session agent record "},
+		{"a week", 8 * day, usualRetention(), "delivery fact session agent record "},
+		{"a month", 31 * day, usualRetention(), "session agent record "},
+		{"a quarter", 91 * day, usualRetention(), ""},
 		{"a year, for ever", 365 * day, state.Retention{}, "delivery body fact session agent record folder "},
 		{"sessions for ever", 365 * day, state.Retention{Deliveries: day}, "session agent record folder "},
 		{"a session that was not packed", 365 * day, state.Retention{Sessions: day}, "delivery body fact "},
@@ -213,7 +219,7 @@ func TestTheKeeperTakesItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &quiet{Store: memstore.New(memstore.Options{})}
-		k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: state.DefaultRetention()})
+		k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: usualRetention()})
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 		defer cancel()
@@ -274,7 +280,7 @@ func TestAClockThatIsSetForwardRemovesNothingAtOnce(t *testing.T) {
 					return now.Round(0).Add(by)
 				}
 				store := &quiet{Store: memstore.New(memstore.Options{})}
-				k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: state.DefaultRetention(), Now: clock})
+				k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: usualRetention(), Now: clock})
 				var got []bool
 				for _, at := range tc.ask {
 					// Doubt begins with the first round that sees it, as Run would soon.
@@ -300,7 +306,7 @@ func TestOneThingAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &quiet{Store: memstore.New(memstore.Options{})}
 		begun, end := make(chan struct{}), make(chan struct{})
-		k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: state.DefaultRetention(),
+		k := NewKeeper(KeeperOptions{Store: store, Log: quietLog{}, Retention: usualRetention(),
 			Backup: func(context.Context, io.Writer) (state.BackupInfo, error) {
 				close(begun)
 				<-end

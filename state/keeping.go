@@ -22,24 +22,6 @@ type Retention struct {
 	Sessions time.Duration
 }
 
-// The defaults of [Retention].
-const (
-	DefaultKeepBodies = 7 * 24 * time.Hour
-	// DefaultKeepDeliveries is well above the three days in which GitHub offers a
-	// redelivery (https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
-	DefaultKeepDeliveries = 30 * 24 * time.Hour
-	DefaultKeepWorkspaces = 24 * time.Hour
-	DefaultKeepSessions   = 90 * 24 * time.Hour
-)
-
-// DefaultRetention returns the defaults.
-func DefaultRetention() Retention {
-	return Retention{
-		Bodies: DefaultKeepBodies, Deliveries: DefaultKeepDeliveries,
-		Workspaces: DefaultKeepWorkspaces, Sessions: DefaultKeepSessions,
-	}
-}
-
 // Keeping looks after what is stored while the service runs. Of its calls that
 // change or copy something one runs at a time; another waits until ctx ends.
 type Keeping interface {

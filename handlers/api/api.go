@@ -115,9 +115,6 @@ func New(o Options) *API {
 // resume by index at the next process.
 func (a *API) Stop() { a.stop() }
 
-// Streams is how many streams are open.
-func (a *API) Streams() int { return a.streams.taken() }
-
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 

@@ -49,9 +49,3 @@ func (p *places) take(name string) (leave func(), err error) {
 		}
 	}, nil
 }
-
-func (p *places) taken() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.all
-}

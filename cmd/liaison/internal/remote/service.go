@@ -81,9 +81,6 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// URL is the service's root, without a slash at its end.
-func (s *Service) URL() string { return s.url }
-
 // API makes single calls; pass their results to [Call].
 func (s *Service) API() *api.Client { return s.client }
 
