@@ -233,18 +233,26 @@ func TestClientsThatGoFreeTheirPlace(t *testing.T) {
 	w.stream(t.Context(), aliceToken, 0)
 }
 
+// connect returns a client's end of a connection to a server of the API.
+func (w *world) connect() (theirs net.Conn, end func()) {
+	ours, theirs := net.Pipe()
+	server := handlers.NewServer(handlers.New(handlers.Options{API: w.api, Now: time.Now, Logger: discard}), discard)
+	listener := &oneConn{conn: make(chan net.Conn, 1)}
+	listener.conn <- named{ours}
+	go func() { _ = server.Serve(listener) }()
+	return theirs, func() {
+		theirs.Close()
+		server.Close()
+	}
+}
+
 // A client that does not read is left after a while, and others see everything meanwhile.
 func TestSlowReadersAreLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newQuietWorld(t, noTokens)
-		ours, theirs := net.Pipe()
-		server := handlers.NewServer(handlers.New(handlers.Options{API: w.api, Now: time.Now, Logger: discard}), discard)
-		listener := &oneConn{conn: make(chan net.Conn, 1)}
-		listener.conn <- named{ours}
-		go func() { _ = server.Serve(listener) }()
-		defer server.Close()
-		defer theirs.Close()
+		theirs, end := w.connect()
+		defer end()
 		if _, err := fmt.Fprintf(theirs, "GET /v1/session/%s/stream HTTP/1.1\r\nHost: localhost\r\n\r\n", sessionID); err != nil {
 			t.Fatal(err)
 		}
@@ -268,13 +276,8 @@ func TestPatientReadersAreKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newQuietWorld(t, noTokens)
-		ours, theirs := net.Pipe()
-		server := handlers.NewServer(handlers.New(handlers.Options{API: w.api, Now: time.Now, Logger: discard}), discard)
-		listener := &oneConn{conn: make(chan net.Conn, 1)}
-		listener.conn <- named{ours}
-		go func() { _ = server.Serve(listener) }()
-		defer server.Close()
-		defer theirs.Close()
+		theirs, end := w.connect()
+		defer end()
 		received := make(chan string, 1000)
 		go func() {
 			scanner := bufio.NewScanner(theirs)
