@@ -4,8 +4,8 @@ GO      ?= go
 BIN     ?= bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
-# Tools that cannot share the main module's dependencies have their own go.mod.
-TOOL     = $(GO) tool -modfile=tools/go.mod
+# Tools that cannot share the main module's dependencies have a module file of their own.
+TOOL     = $(GO) tool -modfile=scripts/tools.mod
 
 # The race detector needs a C compiler. "make test" works without one and says so;
 # RACE=required fails instead.

@@ -56,12 +56,22 @@ const runAgain = "To run it again, push a commit, or close and reopen the pull r
 const maxReason = 4000
 
 // Effects says what GitHub shall be told at a moment of a turn. It is pure.
-// The conclusion of the check comes before the comment: people wait for it.
 func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
 	req, err := parseRequest(t.Request)
 	if err != nil {
 		return nil, err
 	}
+	switch req.Kind {
+	case kindReview:
+		return c.reviewEffects(req, t, r)
+	default:
+		return nil, fmt.Errorf("github: no effects are known for a turn that is to %s", quote(string(req.Kind)))
+	}
+}
+
+// reviewEffects are those of a review. The conclusion of the check comes before
+// the comment: people wait for it.
+func (c *Channel) reviewEffects(req request, t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
 	check := checkPayload{Request: req}
 	switch r.Moment {
 	case sessions.MomentStarted:

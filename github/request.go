@@ -23,6 +23,86 @@ type request struct {
 	// UpdatedAt is when the pull request was in this state, at GitHub; zero if
 	// the event did not say.
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+
+	// Kind is what is asked for; empty is a review.
+	Kind kind `json:"kind,omitempty"`
+	// Trigger says what asked, as "event.action" or "command", and Label which
+	// label was set or taken away.
+	Trigger string `json:"trigger,omitempty"`
+	Label   string `json:"label,omitempty"`
+	// Issue is set when Number is that of an issue, which has no head.
+	Issue bool `json:"issue,omitempty"`
+	// Actor is who asked, and Author whose pull request or issue it is.
+	Actor  account `json:"actor,omitzero"`
+	Author account `json:"author,omitzero"`
+	// Command is the verb of a command and what was written after it.
+	Command command `json:"command,omitzero"`
+	// Comment is what was written, where somebody wrote.
+	Comment *remark `json:"comment,omitempty"`
+	// Draft, Labels and HeadRepository are the pull request's own; the last is 0
+	// where the fork is gone.
+	Draft          bool     `json:"draft,omitempty"`
+	Labels         []string `json:"labels,omitempty"`
+	HeadRepository int64    `json:"headRepository,omitempty"`
+	// Full asks for a review of everything, whatever was reviewed before.
+	Full bool `json:"full,omitempty"`
+	// Settings is what the repository's configuration says of this turn, once it
+	// was weighed.
+	Settings *settings `json:"settings,omitempty"`
+}
+
+// kind is what a turn is about.
+type kind string
+
+const (
+	// kindReview judges a head. It is the empty word in what is stored.
+	kindReview kind = ""
+	// kindAsk answers a question in words, where it was asked.
+	kindAsk kind = "ask"
+	// kindMergeGroup concludes the check of a merge group, and runs no agent.
+	kindMergeGroup kind = "merge_group"
+)
+
+// account is somebody at GitHub. The id alone says who it is; a zero id is
+// nobody, as with deleted accounts.
+type account struct {
+	ID    int64  `json:"id,omitempty"`
+	Login string `json:"login,omitempty"`
+	// Bot is set for the accounts of Apps.
+	Bot bool `json:"bot,omitempty"`
+}
+
+// command is a verb and its argument, which is a stranger's text.
+type command struct {
+	Verb     string `json:"verb,omitempty"`
+	Argument string `json:"argument,omitempty"`
+	// Addressed is set when we were named, by @mention or "/liaison"; only then is
+	// help given.
+	Addressed bool `json:"addressed,omitempty"`
+}
+
+// The places in which somebody can write.
+const (
+	onIssue  = "issue"  // a comment on an issue or in a pull request's conversation
+	onReview = "review" // the body of a review; it takes no reactions
+	onThread = "thread" // a review comment on a line, or a reply to one
+)
+
+// remark is something that was written.
+type remark struct {
+	ID int64 `json:"id"`
+	// On is the place, one of the constants above.
+	On string `json:"on"`
+	// Thread is the first comment's id of a review thread.
+	Thread int64  `json:"thread,omitempty"`
+	URL    string `json:"url,omitempty"`
+	// Body is the text as it was when we heard of it, of at most 64 KiB.
+	Body string    `json:"body,omitempty"`
+	At   time.Time `json:"at,omitzero"`
+	// Path, Line and Hunk say what a thread is about.
+	Path string `json:"path,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Hunk string `json:"hunk,omitempty"`
 }
 
 func parseRequest(raw json.RawMessage) (request, error) {
@@ -44,8 +124,18 @@ func (r request) check() error {
 	if r.Installation <= 0 {
 		return errForeignHook
 	}
-	if _, _, ok := splitName(r.FullName); !ok || r.Repository <= 0 || r.Number <= 0 || !validSHA(r.Head) {
-		return errors.New("the turn's request names no pull request")
+	if _, _, ok := splitName(r.FullName); !ok || r.Repository <= 0 {
+		return errors.New("the turn's request names no repository")
+	}
+	switch {
+	case r.Kind == kindMergeGroup:
+	case r.Number <= 0:
+		return errors.New("the turn's request names no pull request and no issue")
+	case r.Issue:
+		return nil
+	}
+	if !validSHA(r.Head) {
+		return errors.New("the turn's request names no commit")
 	}
 	return nil
 }
@@ -60,6 +150,12 @@ func (r request) encode() json.RawMessage {
 
 // key is the continuation key: ids only, so that it survives a rename.
 func (r request) key() string {
+	switch {
+	case r.Kind == kindMergeGroup:
+		return fmt.Sprintf("github:repo:%d:merge:%s", r.Repository, r.Head)
+	case r.Issue:
+		return fmt.Sprintf("github:repo:%d:issue:%d", r.Repository, r.Number)
+	}
 	return fmt.Sprintf("github:repo:%d:pull:%d", r.Repository, r.Number)
 }
 

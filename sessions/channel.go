@@ -61,6 +61,10 @@ const (
 	// ActionStop interrupts the running turn and drops what is queued, if the
 	// principal may; see [StopAuthorizer]. A session that does not exist is left so.
 	ActionStop
+	// ActionWake lets turns go on at once that wait for what the channel named in
+	// [RetryError.WaitsFor], of the intent's revision if it has one. A session that
+	// does not exist is left so.
+	ActionWake
 )
 
 // Admission says what a new message does to a turn that is under way.
@@ -101,6 +105,42 @@ type Intent struct {
 	Message string
 	// Request is given back to the channel with the turn.
 	Request json.RawMessage
+	// Weigh asks for [Weigher.Weigh] before anything is decided.
+	Weigh bool
+	// Effects are owed with the decision, whatever it is, once for each fact.
+	// Their names are unique within the delivery.
+	Effects []Effect
+	// Budgets are counted when the message is taken up. Where one is used up it
+	// is not, and OverBudget is owed, once for each budget's key.
+	Budgets    []Budget
+	OverBudget []Effect
+}
+
+// Budget bounds how many messages are taken up under one name.
+type Budget struct {
+	// Key names what is counted and the time that it is counted for, such as
+	// "github:2026-11-30:actor:42".
+	Key string
+	// Limit is the most that are taken up; zero takes up none.
+	Limit int
+	// Expires is when the count can be forgotten.
+	Expires time.Time
+	// What says to a person what it bounds, such as "reviews a day in one repository".
+	What string
+}
+
+// Weigher is implemented by channels that have to ask their platform before
+// they can say what a delivery is worth: who may, what a repository's
+// configuration says, which pull request a commit belongs to.
+type Weigher interface {
+	// Weigh is asked about an intent with Weigh set, and returns the one that is
+	// decided about, which may be any other: ignored with a reason, under another
+	// key, with effects. Intents of one key are weighed and decided in the order in
+	// which they came, except that [ActionStop] waits for nobody. It may take 30 s.
+	// After a [*RetryError] the delivery is weighed again later; any other error
+	// makes it a dead letter. What can be weighed in no way is refused: nothing may
+	// be taken up because something could not be read.
+	Weigh(ctx context.Context, in Intent) (Intent, error)
 }
 
 // Turn is a turn as a channel sees it.
@@ -123,6 +163,8 @@ type Turn struct {
 	SessionChannel string
 	// DryRun is set when nothing shall be written to the world by a tool.
 	DryRun bool
+	// Outputs is what tools laid down in this turn, by their names.
+	Outputs map[string]json.RawMessage
 	// Surface is what the channel asked to remember of the session.
 	Surface map[string]string
 }
@@ -161,6 +203,10 @@ const (
 	MomentFailed
 	// MomentInterrupted means stopped or overtaken; Report.Reason says which.
 	MomentInterrupted
+	// MomentAccepted comes before all others, with the decision that takes a
+	// message up: for a turn's own, and again for each that is gathered into it.
+	// Report.Request says which. The names of its effects must tell them apart.
+	MomentAccepted
 )
 
 // Report is what happened to a turn.
@@ -174,6 +220,10 @@ type Report struct {
 	// the turn goes on, for MomentWaiting.
 	WaitsFor string
 	Until    time.Time
+	// Request is that of the message that was taken up, and Behind is set when it
+	// has to wait for another one, for MomentAccepted.
+	Request json.RawMessage
+	Behind  bool
 	// Superseded is set when a newer revision took the turn's place.
 	Superseded bool
 	// Model is the model that answered, where known.

@@ -121,6 +121,8 @@ type Turn struct {
 	// Reason says why the turn failed or was interrupted, for a person.
 	Reason string `json:"reason,omitempty"`
 	Usage  Usage  `json:"usage,omitzero"`
+	// Outputs is what tools laid down for the turn's channel, by their names.
+	Outputs map[string]json.RawMessage `json:"outputs,omitempty"`
 	// ToolCalls counts the tools that the agent called.
 	ToolCalls int `json:"toolCalls,omitempty"`
 	// Model is the model that answered, where known.

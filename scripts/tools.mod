@@ -1,4 +1,4 @@
-module github.com/liaison-bot/liaison/tools
+module github.com/liaison-bot/liaison/scripts
 
 go 1.26.7
 

@@ -1,0 +1,44 @@
+package github
+
+// The severities of a finding.
+const (
+	severityInfo    = "info"
+	severityWarning = "warning"
+	severityError   = "error"
+)
+
+// The verdicts of a review, as the agent gives them. What becomes of one is the
+// base branch's configuration to say.
+const (
+	verdictApprove        = "approve"
+	verdictComment        = "comment"
+	verdictRequestChanges = "request_changes"
+)
+
+// submission is a review as the agent handed it in by the tool submit_review.
+type submission struct {
+	Verdict  string    `json:"verdict"`
+	Summary  string    `json:"summary"`
+	Findings []finding `json:"findings,omitempty"`
+	// Head is the commit that was reviewed, and Since the one up to which an earlier
+	// review went; empty when everything was looked at.
+	Head  string `json:"head,omitempty"`
+	Since string `json:"since,omitempty"`
+}
+
+// finding is one remark of a review about a place.
+type finding struct {
+	Path string `json:"path"`
+	// Line is the last line of the place and StartLine the first, where it has
+	// several; on Side "RIGHT" they count in the new file, on "LEFT" in the old one.
+	Line       int    `json:"line"`
+	StartLine  int    `json:"startLine,omitempty"`
+	Side       string `json:"side,omitempty"`
+	Severity   string `json:"severity"`
+	Title      string `json:"title,omitempty"`
+	Body       string `json:"body"`
+	Suggestion string `json:"suggestion,omitempty"`
+	// Demoted says why the finding cannot stand at its line; it then stands in
+	// the summary. Empty when it can.
+	Demoted string `json:"demoted,omitempty"`
+}
