@@ -1,5 +1,11 @@
 package github
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
 // The severities of a finding.
 const (
 	severityInfo    = "info"
@@ -42,3 +48,19 @@ type finding struct {
 	// the summary. Empty when it can.
 	Demoted string `json:"demoted,omitempty"`
 }
+
+// fingerprint is the same for what is found again, also where it has moved to
+// another line: the file, the severity and the words count, whatever their case
+// and spaces.
+func (f finding) fingerprint() string {
+	h := sha256.New()
+	plain := func(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+	for _, part := range []string{f.Path, f.Severity, plain(f.Title), plain(f.Body)} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// anchored reports whether the finding can stand at its line.
+func (f finding) anchored() bool { return f.Demoted == "" && f.Path != "" && f.Line > 0 }
