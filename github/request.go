@@ -30,6 +30,8 @@ type request struct {
 	// label was set or taken away.
 	Trigger string `json:"trigger,omitempty"`
 	Label   string `json:"label,omitempty"`
+	// Team is the slug of the team that was asked for a review.
+	Team string `json:"team,omitempty"`
 	// Issue is set when Number is that of an issue, which has no head.
 	Issue bool `json:"issue,omitempty"`
 	// Actor is who asked, and Author whose pull request or issue it is.

@@ -22,6 +22,9 @@ type settings struct {
 	AfterChecks bool `json:"afterChecks,omitempty"`
 	// Incremental reviews what came since the last review, where that is possible.
 	Incremental bool `json:"incremental"`
+	// Drafts has this review go ahead although the pull request is a draft: by the
+	// configuration, or because a person asked for it.
+	Drafts bool `json:"drafts,omitempty"`
 	// Paths are globs of what is reviewed, in order; "!" leaves out. None means everything.
 	Paths []string `json:"paths,omitempty"`
 	// Style is the maintainers' word on how to review.
