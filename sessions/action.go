@@ -32,23 +32,25 @@ func recordable(raw json.RawMessage, redact func(string) string) json.RawMessage
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
 	}
+	text, ok := masked(raw, redact)
+	if !ok || len(text) > maxActionData {
+		return quoted(text)
+	}
+	return json.RawMessage(text)
+}
+
+// masked returns JSON with every string in it masked. It reports false where raw
+// is not one value, or would be none once it is masked.
+func masked(raw json.RawMessage, redact func(string) string) (string, bool) {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if dec.Decode(&v) != nil || dec.More() {
-		return quoted(redact(string(raw)))
+		return redact(string(raw)), false
 	}
-	masked := encoded(maskStrings(v, redact))
 	// Once more over the whole, for secrets that only the key beside them gives away.
-	if again := redact(string(masked)); json.Valid([]byte(again)) {
-		masked = json.RawMessage(again)
-	} else {
-		return quoted(again)
-	}
-	if len(masked) > maxActionData {
-		return quoted(string(masked))
-	}
-	return masked
+	text := redact(string(encoded(maskStrings(v, redact))))
+	return text, json.Valid([]byte(text))
 }
 
 func maskStrings(v any, redact func(string) string) any {
@@ -61,11 +63,11 @@ func maskStrings(v any, redact func(string) string) any {
 		}
 		return v
 	case map[string]any:
-		masked := make(map[string]any, len(v))
+		clean := make(map[string]any, len(v))
 		for k, x := range v {
-			masked[redact(k)] = maskStrings(x, redact)
+			clean[redact(k)] = maskStrings(x, redact)
 		}
-		return masked
+		return clean
 	default:
 		return v
 	}

@@ -126,7 +126,7 @@ func (a *actor) view(t state.Turn) Turn {
 		ID: t.ID, SessionID: a.id, Key: a.sess.Key, Attempt: max(t.Attempts, 1),
 		Message: t.Message, Request: t.Request, Revision: t.Revision,
 		Principal: t.Principal, Gathered: slices.Clone(t.Gathered),
-		SessionChannel: a.sess.Channel, DryRun: a.sess.DryRun, Surface: a.surface(),
+		SessionChannel: a.sess.Channel, DryRun: a.sess.DryRun, Outputs: maps.Clone(t.Outputs), Surface: a.surface(),
 	}
 	if a.sess.Channel == ChannelHTTP {
 		v.Key = ""

@@ -33,6 +33,9 @@ func (a *actor) noteSending(turnID string, s state.Sending) error {
 		s.Epoch = a.e.store.Epoch()
 		row := d.turn(a.running.row)
 		row.Sending, row.RunID = &s, cmp.Or(s.RunID, row.RunID)
+		if s.RunID == "" {
+			row.Outputs = nil // those of a run that is gone
+		}
 		return nil
 	})
 }

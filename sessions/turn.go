@@ -83,6 +83,9 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 	t.Attempts++
 	t.Epoch = a.e.store.Epoch()
 	t.StartedAt = a.e.now()
+	if t.Sending == nil {
+		t.Outputs = nil // otherwise the run that laid them down may be found again
+	}
 	if sess := d.session(); sess.AgentID == "" {
 		// The intention is stored before the agent is made, so that a crash in
 		// between leaves no agent that nobody knows of.

@@ -28,6 +28,10 @@ func cloneTurn(t state.Turn) state.Turn {
 		sending := *t.Sending
 		t.Sending = &sending
 	}
+	t.Outputs = maps.Clone(t.Outputs)
+	for name, data := range t.Outputs {
+		t.Outputs[name] = slices.Clone(data)
+	}
 	t.Gathered = slices.Clone(t.Gathered)
 	for i := range t.Gathered {
 		t.Gathered[i].Request = slices.Clone(t.Gathered[i].Request)

@@ -83,6 +83,10 @@ func Valid(c state.Change) error {
 		v.check(t.Status == state.TurnQueued || t.Status == state.TurnRunning || t.Status.Ended(),
 			"turn %q has status %q", t.ID, t.Status)
 		v.json("turn", t.ID, t.Request)
+		for name, data := range t.Outputs {
+			v.id("output", name)
+			v.check(json.Valid(data), "output %q of turn %q is broken JSON", name, t.ID)
+		}
 	}
 	for _, o := range c.Outbox {
 		v.id("outbox item", o.ID)
