@@ -237,10 +237,15 @@ func (e *Engine) decisionText(del state.StoredDelivery, decision string) string 
 // interrupt drafts the end of a turn that was stopped or overtaken. The world
 // hears of it only if it had heard of the turn.
 func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
+	d.interruptAs(t, Report{Reason: reason, Superseded: superseded})
+}
+
+// interruptAs is interrupt for who can say more of why.
+func (d *draft) interruptAs(t state.Turn, r Report) {
 	a := d.a
 	row := d.turn(t)
 	row.Status, row.EndedAt, row.Sending = state.TurnInterrupted, a.e.now(), nil
-	row.Reason = clip(a.e.redact(reason), maxReasonText)
+	row.Reason = clip(a.e.redact(r.Reason), maxReasonText)
 	if run := a.running; run != nil && run.row.ID == t.ID && t.Status == state.TurnRunning {
 		run.before.plus(run.meter.sofar()).on(row)
 	}
@@ -248,13 +253,13 @@ func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
 		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))
 	}
 	if t.Attempts > 0 {
-		r := Report{Moment: MomentInterrupted, Reason: row.Reason, Superseded: superseded}
+		r.Moment, r.Reason = MomentInterrupted, row.Reason
 		if err := d.owe(*row, r); err != nil {
 			a.e.logger.Error("an interrupted turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
 		}
 	}
 	d.event(EventTurnFailed, t.ID, turnFailed{
-		Error: interruptedText, Reason: row.Reason, Interrupted: true, Superseded: superseded,
+		Error: interruptedText, Reason: row.Reason, Interrupted: true, Superseded: r.Superseded,
 		RunID: row.RunID, Usage: row.Usage, ToolCalls: row.ToolCalls, CostUSD: row.CostUSD,
 	})
 }

@@ -224,8 +224,11 @@ type Report struct {
 	// has to wait for another one, for MomentAccepted.
 	Request json.RawMessage
 	Behind  bool
-	// Superseded is set when a newer revision took the turn's place.
+	// Superseded is set when a newer revision took the turn's place, Stopped when a
+	// person stopped it, and Empty when there was nothing to do; see [UnneededError].
 	Superseded bool
+	Stopped    bool
+	Empty      bool
 	// Model is the model that answered, where known.
 	Model string
 	// Duration is how long the agent ran.
@@ -277,7 +280,12 @@ func (e *SupersededError) Error() string {
 
 // UnneededError says that there is nothing left to do, for example because the
 // pull request was closed: the turn ends as interrupted.
-type UnneededError struct{ Reason string }
+type UnneededError struct {
+	Reason string
+	// Empty is set when the subject was looked at and holds nothing to do, which is
+	// a result; otherwise it is not wanted any more.
+	Empty bool
+}
 
 // Error implements error.
 func (e *UnneededError) Error() string { return e.Reason }

@@ -41,7 +41,7 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) {
 	case errors.As(out.err, &superseded):
 		a.follow(d, t, superseded)
 	case errors.As(out.err, &unneeded):
-		d.interrupt(t, unneeded.Reason, false)
+		d.interruptAs(t, Report{Reason: unneeded.Reason, Empty: unneeded.Empty})
 		a.rest(d, EventSessionCompleted, unneeded.Reason)
 	case errors.As(out.err, &retry):
 		a.postpone(d, t, retry)

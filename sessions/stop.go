@@ -127,7 +127,7 @@ func (a *actor) stop(d *draft, o stopOrder) stopResult {
 			} else {
 				s.Dropped = append(s.Dropped, t.ID)
 			}
-			d.interrupt(t, reason, false)
+			d.interruptAs(t, Report{Reason: reason, Stopped: true})
 		}
 	}
 	if n := len(s.ended()); n > 0 && n == open {
