@@ -115,19 +115,44 @@ func parseRequest(raw json.RawMessage) (request, error) {
 	return r, r.check()
 }
 
+// parseUnweighed reads a request as mapping made it, before it was weighed: the
+// head of a pull request that somebody wrote on may be missing, and the number
+// where only a commit is named. One about an installation names no repository.
+func parseUnweighed(raw json.RawMessage) (request, error) {
+	var r request
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, unreadable("delivery's request", err)
+	}
+	if r.Repository == 0 && r.FullName == "" {
+		if r.Installation <= 0 {
+			return r, errForeignHook
+		}
+		return r, nil
+	}
+	return r, r.checkOrigin()
+}
+
 // unreadable hides the cause of what was stored in a form that is not ours:
 // the same cause in an answer of GitHub's would be worth another try.
 func unreadable(what string, err error) error {
 	return errors.New("read the " + what + ": " + err.Error())
 }
 
-// check refuses what could not have come from mapping, before it gets near a URL.
-func (r request) check() error {
+// checkOrigin refuses what could not have come from mapping, before it gets near a URL.
+func (r request) checkOrigin() error {
 	if r.Installation <= 0 {
 		return errForeignHook
 	}
 	if _, _, ok := splitName(r.FullName); !ok || r.Repository <= 0 {
 		return errors.New("the turn's request names no repository")
+	}
+	return nil
+}
+
+// check refuses what no turn can be about.
+func (r request) check() error {
+	if err := r.checkOrigin(); err != nil {
+		return err
 	}
 	switch {
 	case r.Kind == kindMergeGroup:
@@ -150,15 +175,29 @@ func (r request) encode() json.RawMessage {
 	return raw
 }
 
-// key is the continuation key: ids only, so that it survives a rename.
+// key is the continuation key: ids only, so that it survives a rename. Where only
+// a commit is known it is the alias of its pull request.
 func (r request) key() string {
 	switch {
 	case r.Kind == kindMergeGroup:
 		return fmt.Sprintf("github:repo:%d:merge:%s", r.Repository, r.Head)
 	case r.Issue:
 		return fmt.Sprintf("github:repo:%d:issue:%d", r.Repository, r.Number)
+	case r.Number == 0:
+		return headAlias(r.Repository, r.Head)
 	}
 	return fmt.Sprintf("github:repo:%d:pull:%d", r.Repository, r.Number)
+}
+
+// headAlias names the session of the pull request whose head a commit is: events
+// about a fork's commits name no pull request.
+func headAlias(repository int64, sha string) string {
+	return fmt.Sprintf("github:repo:%d:head:%s", repository, sha)
+}
+
+// repositoryKeys is what the keys of everything in a repository begin with.
+func repositoryKeys(repository int64) string {
+	return fmt.Sprintf("github:repo:%d:", repository)
 }
 
 // name is how people call the pull request, and its alias.

@@ -88,6 +88,10 @@ type Intent struct {
 	// Key is the continuation key; Aliases are names that also find the session.
 	Key     string
 	Aliases []string
+	// KeyPrefixes, with ActionArchive, name many sessions at once: every one of the
+	// channel whose key begins with one of them is archived, and Key, which some
+	// sessions may have, only tells the order among deliveries.
+	KeyPrefixes []string
 	// Fact is the delivery's meaning; a second delivery with the same fact changes nothing.
 	Fact      string
 	Title     string
