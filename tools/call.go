@@ -1,0 +1,127 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// acknowledged is what a tool that writes answers where nothing may be written.
+const acknowledged = "Operation acknowledged."
+
+// Ledger is what a registry tells of a call while it is made. An error of either
+// ends the call, which can then be made again.
+type Ledger interface {
+	// Acting says that a tool is about to do something to the world. When it fails,
+	// the tool does nothing.
+	Acting(ctx context.Context, c Call, tool string) error
+	// Keep keeps a result's output before the agent gets its answer.
+	Keep(ctx context.Context, c Call, tool string, r Result) error
+}
+
+// PanicError says that a tool panicked. Its text names the tool only; what the
+// tool panicked with is for the log.
+type PanicError struct {
+	Tool  string
+	Value any
+	Stack []byte
+}
+
+// Error implements error.
+func (e *PanicError) Error() string { return fmt.Sprintf("tool %s failed unexpectedly", e.Tool) }
+
+// Call makes one call of a tool and answers it. What the agent can be told is a
+// Result: an unknown tool, input that does not match, a tool's own failure. The
+// error is ctx's, the ledger's, or a fault of the tool's, such as a [*PanicError].
+//
+// A call is made once for its turn, agent, id, tool and input, however often and
+// however many at a time it comes: the others get the same answer.
+func (r *Registry) Call(ctx context.Context, c Call, name string, l Ledger) (Result, error) {
+	tool, err := r.find(c.Turn, name)
+	if err == nil {
+		err = tool.input.check(c.Input)
+	}
+	if err != nil {
+		return failed(err), nil
+	}
+	if tool.Writes && c.DryRun {
+		return Result{Text: acknowledged}, nil
+	}
+	key, named := c.key(name)
+	if !named {
+		result, _, err := tool.run(ctx, c, l)
+		return result, err
+	}
+	call, ours := r.memory.begin(key)
+	if ours {
+		keep := true
+		func() {
+			defer func() { r.memory.end(call, keep) }()
+			call.err = &PanicError{Tool: name} // also when the tool ends its goroutine
+			call.result, keep, call.err = tool.run(ctx, c, l)
+		}()
+	}
+	select {
+	case <-call.done:
+		return call.result, call.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}
+
+// run makes a call, and reports whether its answer is the answer to every
+// repetition.
+func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, keep bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, false, err
+	}
+	if t.Writes {
+		if err := l.Acting(ctx, c, t.Name); err != nil {
+			return Result{}, false, fmt.Errorf("tool %s was not run: %w", t.Name, err)
+		}
+	}
+	result, err = t.guarded(ctx, c)
+	var panicked *PanicError
+	switch {
+	case errors.As(err, &panicked):
+		return Result{}, true, err
+	case err != nil && ctx.Err() != nil:
+		// What wrote may have been done all the same, and is not done again.
+		return Result{}, t.Writes, ctx.Err()
+	case err != nil:
+		return failed(err), true, nil
+	case len(result.Output) > maxOutput:
+		return failed(fmt.Errorf("what tool %s would keep has %d bytes; at most %d are kept: hand in less", t.Name, len(result.Output), maxOutput)), true, nil
+	}
+	if result.Output != nil && !json.Valid(result.Output) {
+		return Result{}, true, fmt.Errorf("tool %s made an output that is not JSON", t.Name)
+	}
+	result.Text = cut(result.Text, maxText, "\n[cut here: the rest is too long]")
+	if result.Output != nil {
+		if err := l.Keep(ctx, c, t.Name, result); err != nil {
+			return Result{}, t.Writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
+		}
+	}
+	return result, true, nil
+}
+
+// guarded runs the tool and makes an error of its panic, or of its end without
+// one.
+func (t *readyTool) guarded(ctx context.Context, c Call) (result Result, err error) {
+	returned := false
+	defer func() {
+		if p := recover(); !returned {
+			result, err = Result{}, &PanicError{Tool: t.Name, Value: p, Stack: debug.Stack()}
+		}
+	}()
+	result, err = t.Run(ctx, c)
+	returned = true
+	return result, err
+}
+
+// failed tells the agent why a call failed.
+func failed(err error) Result {
+	return Result{Text: cut(err.Error(), maxText, " …"), IsError: true}
+}
