@@ -69,6 +69,8 @@ type GitHub struct {
 	WebhookSecrets []string
 	// APIURL is the REST root, with a trailing slash.
 	APIURL *url.URL
+	// GraphQLURL is where the GraphQL API is; nil for the place that belongs to APIURL.
+	GraphQLURL *url.URL
 }
 
 // Bridge holds what decides which bridge runs, and with which keys.

@@ -202,6 +202,8 @@ func TestRefusedSettingsAreNamed(t *testing.T) {
 		{"API URL with a password", append(good, "GITHUB_API_URL=https://a:b@ghe.example.com"), config.EnvGitHubAPIURL},
 		{"address without a port", []string{"LIAISON_ADDR=localhost"}, config.EnvAddr},
 		{"API URL without TLS", append(good, "GITHUB_API_URL=http://ghe.example.com/api/v3"), config.EnvGitHubAPIURL},
+		{"GraphQL URL without TLS", append(good, "GITHUB_GRAPHQL_URL=http://ghe.example.com/api/graphql"), config.EnvGitHubGraphQLURL},
+		{"GraphQL URL without a scheme", append(good, "GITHUB_GRAPHQL_URL=ghe.example.com"), config.EnvGitHubGraphQLURL},
 		{"address with a port too large", []string{"LIAISON_ADDR=:99999"}, config.EnvAddr},
 		{"operator token on two lines", []string{"LIAISON_API_TOKEN=0123456789abcdef\n0123456789"}, config.EnvAPIToken},
 		{"bridge that cannot be executed", []string{"CURSOR_SDK_BRIDGE_BIN=" + noFile(t)}, config.EnvBridgeBin},

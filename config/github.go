@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -60,14 +61,26 @@ func buildGitHub(v *values, p *problems) *GitHub {
 		p.add(EnvGitHubSecret, "is set but empty; without a secret anyone could send webhooks")
 	}
 
-	if g.APIURL, err = parseHTTPURL(v.textOf(EnvGitHubAPIURL)); err != nil {
-		p.add(EnvGitHubAPIURL, "%v", err)
-	} else if g.APIURL.Scheme == "http" && !loopback(g.APIURL.Hostname()) {
-		p.add(EnvGitHubAPIURL, "would send the App's tokens unencrypted; use https")
-	} else if !strings.HasSuffix(g.APIURL.Path, "/") {
+	if g.APIURL = apiRoot(v, p, EnvGitHubAPIURL); g.APIURL != nil && !strings.HasSuffix(g.APIURL.Path, "/") {
 		g.APIURL.Path += "/"
 	}
+	if v.textOf(EnvGitHubGraphQLURL) != "" {
+		g.GraphQLURL = apiRoot(v, p, EnvGitHubGraphQLURL)
+	}
 	return g
+}
+
+// apiRoot reads the URL of an API to which the App's tokens are sent.
+func apiRoot(v *values, p *problems, setting string) *url.URL {
+	u, err := parseHTTPURL(v.textOf(setting))
+	switch {
+	case err != nil:
+		p.add(setting, "%v", err)
+		return nil
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		p.add(setting, "would send the App's tokens unencrypted; use https")
+	}
+	return u
 }
 
 // maxKeyFile bounds the key file in bytes; an RSA key of 16,384 bits takes 13 KB.

@@ -27,6 +27,7 @@ const (
 	EnvGitHubKeyPath    = "GITHUB_PRIVATE_KEY_PATH"
 	EnvGitHubSecret     = "GITHUB_WEBHOOK_SECRET"
 	EnvGitHubAPIURL     = "GITHUB_API_URL"
+	EnvGitHubGraphQLURL = "GITHUB_GRAPHQL_URL"
 	EnvSlackSecret      = "SLACK_SIGNING_SECRET"
 	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
 	EnvBridgeDir        = "LIAISON_BRIDGE_DIR"
@@ -109,6 +110,8 @@ func Settings() []Setting {
 			Doc: "Secret of the App's webhook. While rotating it, several separated by commas; each is accepted."},
 		{Env: EnvGitHubAPIURL, Key: "github.apiURL", Default: "https://api.github.com/",
 			Doc: "Root of GitHub's REST API as it stands; nothing is appended. For Enterprise Server: https://HOST/api/v3/."},
+		{Env: EnvGitHubGraphQLURL, Key: "github.graphqlURL",
+			Doc: "Where GitHub's GraphQL API is. Unset is the place that belongs to GITHUB_API_URL: https://HOST/api/graphql for Enterprise Server, /graphql at the root elsewhere."},
 
 		{Env: EnvSlackSecret, Key: "slack.signingSecret", Secret: true, List: true,
 			Doc: "Signing secret of the Slack app. Setting it turns the Slack channel on. While rotating it, several separated by commas; each is accepted."},

@@ -52,6 +52,10 @@ func newApp(o Options) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	graphQL, err := graphQLRoot(root, o.GraphQLURL)
+	if err != nil {
+		return nil, err
+	}
 	base := o.Transport
 	if base == nil {
 		base = http.DefaultTransport.(*http.Transport).Clone()
@@ -63,6 +67,7 @@ func newApp(o Options) (*app, error) {
 		wire: &wire{
 			base:      base,
 			root:      root,
+			graphQL:   graphQL,
 			userAgent: "liaison/" + cmp.Or(o.Version, "dev"),
 			clock:     &clockWatch{now: o.Now, log: o.Logger},
 		},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/liaison-bot/liaison/github/evidence"
@@ -23,6 +24,12 @@ type Options struct {
 	// APIURL is the REST root as it stands; nothing is appended, and a slash at
 	// its end makes no difference. Empty means https://api.github.com.
 	APIURL string
+	// GraphQLURL is where the GraphQL API is. Empty means the place that belongs
+	// to APIURL.
+	GraphQLURL string
+	// PublicURL is where people reach our own pages, for links to a session's
+	// page; nil where there are none.
+	PublicURL *url.URL
 	// Version is ours, for the User-Agent.
 	Version string
 	// Logger receives what an operator should know. Nil discards it.

@@ -39,9 +39,7 @@ func limited(resp *http.Response, r refusal, now time.Time) (*LimitError, bool) 
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
 		return nil, false
 	}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		now = date // the reset is a time of GitHub's clock
-	}
+	now = serverTime(resp, now) // the reset is a time of GitHub's clock
 	message := strings.ToLower(r.Message)
 	secondary := strings.Contains(message, "secondary rate limit") || strings.Contains(message, "abuse detection") ||
 		strings.Contains(r.DocumentationURL, "secondary-rate-limits") || strings.Contains(r.DocumentationURL, "abuse-rate-limits")

@@ -91,6 +91,7 @@ func retryable(err error, now time.Time) error {
 		abuse      *gh.AbuseRateLimitError
 		later      *gh.AcceptedError
 		answer     *gh.ErrorResponse
+		query      *GraphQLError
 	)
 	retry := func(after time.Duration) error { return &sessions.RetryError{After: after, Err: err} }
 	// GitHub is closed to all that we want of it.
@@ -117,6 +118,11 @@ func retryable(err error, now time.Time) error {
 		return retry(0)
 	case errors.As(err, &answer):
 		if temporary(answer.Response.StatusCode) {
+			return retry(0)
+		}
+		return err
+	case errors.As(err, &query):
+		if query.temporary() {
 			return retry(0)
 		}
 		return err
@@ -170,8 +176,22 @@ func status(err error) int {
 	return 0
 }
 
+// forbidden reports whether GitHub says that we may not do a thing, which
+// another try does not change.
+func forbidden(err error) bool {
+	var query *GraphQLError
+	if errors.As(err, &query) {
+		return query.Type == graphQLForbidden
+	}
+	return status(err) == http.StatusForbidden
+}
+
 // notFound reports whether GitHub says that a thing does not exist, now or any more.
 func notFound(err error) bool {
+	var query *GraphQLError
+	if errors.As(err, &query) {
+		return query.Type == graphQLNotFound
+	}
 	s := status(err)
 	return s == http.StatusNotFound || s == http.StatusGone
 }

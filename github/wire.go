@@ -40,13 +40,14 @@ func redactURL(u *url.URL, s string) string {
 type wire struct {
 	base      http.RoundTripper
 	root      *url.URL
+	graphQL   *url.URL
 	userAgent string
 	clock     *clockWatch
 }
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !sameHost(req.URL, w.root) {
+	if !sameHost(req.URL, w.root) && !sameHost(req.URL, w.graphQL) {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}

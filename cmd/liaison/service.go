@@ -101,14 +101,20 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		if s.cache, err = evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache); err != nil {
 			return nil, err
 		}
+		var graphQL string
+		if g.GraphQLURL != nil {
+			graphQL = g.GraphQLURL.String()
+		}
 		s.github, err = github.New(github.Options{
-			AppID:   g.AppID,
-			Key:     g.PrivateKey,
-			APIURL:  g.APIURL.String(),
-			Cache:   s.cache,
-			Version: buildVersion(),
-			Redact:  secrets.String,
-			Logger:  log,
+			AppID:      g.AppID,
+			Key:        g.PrivateKey,
+			APIURL:     g.APIURL.String(),
+			GraphQLURL: graphQL,
+			PublicURL:  cfg.PublicURL,
+			Cache:      s.cache,
+			Version:    buildVersion(),
+			Redact:     secrets.String,
+			Logger:     log,
 		})
 		if err != nil {
 			return nil, err

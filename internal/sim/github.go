@@ -56,6 +56,7 @@ type GitHub struct {
 	requests      []RecordedRequest
 	faults        []*fault
 	limit         rateLimit // of the installations
+	pointLimit    rateLimit // of GraphQL, which GitHub counts apart
 	appLimit      rateLimit // of the App's own calls, which GitHub counts apart
 	publicLimit   rateLimit // of calls without an identity
 	rootTable     []route
@@ -96,6 +97,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		checks:        map[int64]*checkRun{},
 		suites:        map[string]int64{},
 		limit:         newRateLimit(hourlyLimit),
+		pointLimit:    newRateLimit(hourlyLimit),
 		appLimit:      newRateLimit(hourlyLimit),
 		publicLimit:   newRateLimit(publicHourlyLimit),
 		stop:          make(chan struct{}),

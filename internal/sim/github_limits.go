@@ -32,7 +32,24 @@ func (g *GitHub) SetRateLimit(remaining int, reset time.Time) {
 	g.notify()
 }
 
-// limitOf is the counter that a request is charged to.
+// SetGraphQLLimit is [GitHub.SetRateLimit] for GraphQL, which answers with
+// status 200 and an error when nothing is left.
+func (g *GitHub) SetGraphQLLimit(remaining int, reset time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pointLimit.remaining, g.pointLimit.reset = remaining, reset
+	g.notify()
+}
+
+// limitFor is the counter that a request is charged to.
+func (g *GitHub) limitFor(r *http.Request) *rateLimit {
+	if r.URL.Path == g.graphQLPath() {
+		return &g.pointLimit
+	}
+	return g.limitOf(authOf(r))
+}
+
+// limitOf is the counter of REST calls under an identity.
 func (g *GitHub) limitOf(kind authKind) *rateLimit {
 	switch kind {
 	case authApp:

@@ -75,7 +75,7 @@ func (g *GitHub) send(w http.ResponseWriter, r *http.Request, body []byte, rep r
 			rep.status, payload, free = http.StatusNotModified, nil, true
 		}
 	}
-	g.limitOf(authOf(r)).charge(h, g.opts.Now(), free)
+	g.limitFor(r).charge(h, g.opts.Now(), free)
 	g.record(r, body, rep.status)
 	g.mu.Unlock()
 
@@ -98,6 +98,9 @@ func (g *GitHub) answer(r *http.Request, body []byte) reply {
 	who, rep, refused := g.identify(r)
 	if refused {
 		return rep.withDocs("rest")
+	}
+	if r.URL.Path == g.graphQLPath() {
+		return g.answerGraphQL(r, body, who)
 	}
 	path, found := strings.CutPrefix(r.URL.EscapedPath(), g.prefix)
 	if !found {
