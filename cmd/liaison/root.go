@@ -59,6 +59,9 @@ posts a check and a review.
 			root.AddCommand(c)
 		}
 	}
+	add("setup", "Setting it up:",
+		newSetup(con),
+	)
 	add("service", "The service:",
 		newServe(environ, stderr),
 		newDemo(environ, stdout, stderr),

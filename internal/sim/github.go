@@ -52,7 +52,8 @@ type GitHub struct {
 	oldNames      map[string]int64 // names that redirect
 	comments      map[int64]*comment
 	checks        map[int64]*checkRun
-	suites        map[string]int64 // app, repository and SHA → check suite id
+	suites        map[string]int64    // app, repository and SHA → check suite id
+	manifests     map[string]manifest // by the code of their conversion
 	requests      []RecordedRequest
 	faults        []*fault
 	limit         rateLimit // of the installations
@@ -96,6 +97,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		comments:      map[int64]*comment{},
 		checks:        map[int64]*checkRun{},
 		suites:        map[string]int64{},
+		manifests:     map[string]manifest{},
 		limit:         newRateLimit(hourlyLimit),
 		pointLimit:    newRateLimit(hourlyLimit),
 		appLimit:      newRateLimit(hourlyLimit),
