@@ -55,11 +55,13 @@ const (
 
 // Effects says what GitHub shall be told at a moment of a turn. It is pure.
 func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
-	req, err := parseRequest(t.Request)
+	req, err := parseRequest(requestOf(t, r))
 	if err != nil {
 		return nil, err
 	}
 	switch req.Kind {
+	case kindAsk:
+		return c.askEffects(req, t, r)
 	case kindReview:
 		return c.reviewEffects(req, t, r)
 	default:

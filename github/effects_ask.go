@@ -1,0 +1,113 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+// The reactions that say how far an answer is.
+// https://docs.github.com/rest/reactions/reactions#about-reactions
+const (
+	reactionSeen   = "eyes"
+	reactionDone   = "rocket"
+	reactionFailed = "confused"
+)
+
+// askAgain tells a person what to do about a question without an answer.
+const askAgain = "To have it answered, ask again in a new comment."
+
+// askEffects are those of a question. A person who asks sees at once that we
+// heard, and is told the end in any case; in between there is nothing to see.
+func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
+	switch r.Moment {
+	case sessions.MomentAccepted:
+		return reactionsTo([]request{req}, "accepted", reactionSeen, ""), nil
+	case sessions.MomentStarted, sessions.MomentWaiting, sessions.MomentResumed:
+		return nil, nil
+	case sessions.MomentCompleted:
+		_, text := weigh(c.redact(r.Text))
+		if strings.TrimSpace(text) == "" {
+			text = "The agent ended without a word. " + askAgain
+		}
+		return answers(req, t, reactionDone, replyPayload{Text: text, Model: r.Model, Duration: r.Duration}), nil
+	case sessions.MomentFailed:
+		text := fmt.Sprintf("This could not be answered.\n\n%s\n\n%s", c.reason(r), askAgain)
+		return answers(req, t, reactionFailed, replyPayload{Text: text, Failed: true}), nil
+	case sessions.MomentInterrupted:
+		if r.Stopped {
+			return reactionsTo(questions(req, t), "answered", reactionFailed, reactionSeen), nil
+		}
+		text := fmt.Sprintf("This was not answered: %s. %s",
+			code(ellipsis(strings.TrimRight(c.redact(r.Reason), ". "), maxReason)), askAgain)
+		return answers(req, t, reactionFailed, replyPayload{Text: text, Failed: true}), nil
+	}
+	return nil, fmt.Errorf("github: no effects are known for moment %d of a question", r.Moment)
+}
+
+// questions are the requests that a turn answers: its own, and those that were
+// gathered into it.
+func questions(own request, t sessions.Turn) []request {
+	all := []request{own}
+	for _, g := range t.Gathered {
+		// What is in there was checked when it was taken up; what cannot be read any
+		// more has no place to answer at.
+		if r, err := parseRequest(g.Request); err == nil && r.Kind == kindAsk {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// answers are one reply at each place where something was asked, and a reaction
+// at each question.
+func answers(own request, t sessions.Turn, reaction string, reply replyPayload) []sessions.Effect {
+	all := questions(own, t)
+	var effects []sessions.Effect
+	answered := map[string]bool{}
+	for _, q := range all {
+		place := "conversation"
+		if q.Comment != nil && q.Comment.On == onThread {
+			place = "thread-" + strconv.FormatInt(q.Comment.Thread, 10)
+		}
+		if answered[place] {
+			continue
+		}
+		answered[place] = true
+		reply.Request, reply.To, reply.Key = q, q.Comment, t.ID+"-"+place
+		effects = append(effects, effect("reply-"+place, kindReply, reply))
+	}
+	return append(effects, reactionsTo(all, "answered", reaction, reactionSeen)...)
+}
+
+// reactionsTo are reactions to all that was written, where that takes any.
+func reactionsTo(all []request, moment, content, instead string) []sessions.Effect {
+	var effects []sessions.Effect
+	reacted := map[string]bool{}
+	for _, q := range all {
+		if q.Comment == nil || q.Comment.On == onReview || q.Comment.ID <= 0 {
+			continue
+		}
+		name := fmt.Sprintf("%s-%s-%d", moment, q.Comment.On, q.Comment.ID)
+		if reacted[name] {
+			continue
+		}
+		reacted[name] = true
+		effects = append(effects, effect(name, kindReaction, reactionPayload{
+			Request: q, To: *q.Comment, Content: content, Instead: instead,
+		}))
+	}
+	return effects
+}
+
+// requestOf returns what a report is about: at its acceptance the message's own
+// request, else the turn's.
+func requestOf(t sessions.Turn, r sessions.Report) json.RawMessage {
+	if r.Moment == sessions.MomentAccepted && len(r.Request) > 0 {
+		return r.Request
+	}
+	return t.Request
+}
