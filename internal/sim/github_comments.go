@@ -47,10 +47,7 @@ func (g *GitHub) Comments(repo string, number int) []Comment {
 	for _, c := range g.commentsOf(g.mustPull(repo, number)) {
 		v := Comment{
 			ID: c.id, Author: login(c.author), Body: c.body, AppID: c.app, HTMLURL: g.web(c.page()),
-			Created: c.created, Updated: c.updated, Edits: c.edits, Reactions: map[string]int{},
-		}
-		for _, r := range c.reactions {
-			v.Reactions[r.content]++
+			Created: c.created, Updated: c.updated, Edits: c.edits, Reactions: countReactions(c.reactions),
 		}
 		list = append(list, v)
 	}

@@ -79,7 +79,9 @@ func (g *GitHub) ReviewEvent(repo string, number int, reviewID int64, action str
 	for _, r := range p.reviews {
 		if r.id == reviewID {
 			o := g.envelope(p.repo, action, r.author)
-			o["review"], o["pull_request"] = g.reviewJSON(p, r), g.pullJSON(p, true)
+			about := g.reviewJSON(p, r)
+			about["state"] = hookState(r.State)
+			o["review"], o["pull_request"] = about, g.pullJSON(p, true)
 			return g.webhook("pull_request_review", o)
 		}
 	}
@@ -163,7 +165,7 @@ func (g *GitHub) issueJSON(p *pull) object {
 		"assignee": nil, "assignees": []any{}, "milestone": nil, "comments": len(g.commentsOf(p)), "body": nullable(p.body),
 		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closed), "draft": p.draft,
 		"author_association": p.association(), "active_lock_reason": nil, "state_reason": nil, "performed_via_github_app": nil,
-		"reactions": reactionCounts(path, nil),
+		"reactions": reactionCounts(path, p.reactions),
 		"pull_request": object{
 			"url": full["url"], "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "merged_at": full["merged_at"],
 		},

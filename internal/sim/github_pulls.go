@@ -81,6 +81,7 @@ type pull struct {
 	quirks         Quirks
 	reviews        []*review
 	reviewComments []*reviewComment
+	reactions      []reaction
 }
 
 // OpenPullRequest opens a pull request and returns it. It sends no webhook;

@@ -2,42 +2,36 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// Review is a person's review of a pull request.
+// Review is a review of a pull request.
 type Review struct {
 	// Author's login; empty is a deleted account.
 	Author string
-	// State is APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED.
+	// State is APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED or PENDING.
 	State string
 	Body  string
 	// CommitID that was reviewed; empty means the head.
 	CommitID string
-}
 
-// ReviewComment is a person's comment on a line.
-type ReviewComment struct {
-	Author, Body, Path string
-	// Line in the file at CommitID; 0 is a comment that has become outdated.
-	Line     int
-	CommitID string
-	// ReplyTo is the id of the comment that this one answers, or 0.
-	ReplyTo int64
+	// What follows is told by [GitHub.Reviews] and ignored where a review is added.
+
+	ID int64
+	// AppID is the App that wrote it, 0 for a person.
+	AppID int64
+	// Dismissal is the message with which the review was dismissed.
+	Dismissal string
 }
 
 type review struct {
-	id     int64
-	author *user
-	when   time.Time
+	id        int64
+	author    *user
+	app       int64
+	when      time.Time
+	dismissal string
 	Review
-}
-
-type reviewComment struct {
-	id     int64
-	author *user
-	when   time.Time
-	ReviewComment
 }
 
 // AddReview adds a review and returns its id.
@@ -45,83 +39,109 @@ func (g *GitHub) AddReview(repo string, number int, r Review) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.mustPull(repo, number)
-	if r.CommitID == "" {
-		r.CommitID = p.head
+	rv := g.addReview(p, g.account(r.Author), r)
+	if rv.author != nil && rv.author.kind == "Bot" {
+		rv.app = g.otherApp(r.Author)
 	}
-	rv := &review{id: g.nextID(), author: g.account(r.Author), when: g.now(), Review: r}
-	p.reviews = append(p.reviews, rv)
-	p.updated = g.now()
 	g.notify()
 	return rv.id
 }
 
-// AddReviewComment adds a comment on a line and returns its id.
-func (g *GitHub) AddReviewComment(repo string, number int, c ReviewComment) int64 {
+// Reviews returns the reviews of a pull request as they are now, oldest first,
+// pending ones included.
+func (g *GitHub) Reviews(repo string, number int) []Review {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.mustPull(repo, number)
-	if c.CommitID == "" {
-		c.CommitID = p.head
+	var list []Review
+	for _, r := range g.mustPull(repo, number).reviews {
+		v := r.Review
+		v.ID, v.Author, v.AppID, v.Dismissal = r.id, login(r.author), r.app, r.dismissal
+		list = append(list, v)
 	}
-	rc := &reviewComment{id: g.nextID(), author: g.account(c.Author), when: g.now(), ReviewComment: c}
-	p.reviewComments = append(p.reviewComments, rc)
-	p.updated = g.now()
-	g.notify()
-	return rc.id
+	return list
 }
+
+func (g *GitHub) addReview(p *pull, author *user, r Review) *review {
+	if r.CommitID == "" {
+		r.CommitID = p.head
+	}
+	rv := &review{id: g.nextID(), author: author, when: g.now(), Review: r}
+	p.reviews = append(p.reviews, rv)
+	p.updated = g.now()
+	return rv
+}
+
+// review finds the review of a path. A pending one is seen by its author alone.
+func (c *call) review() (*pull, *review) {
+	p := c.pull()
+	if p == nil {
+		return nil, nil
+	}
+	for _, r := range p.reviews {
+		if r.id == c.number("id") && c.g.seen(r) {
+			return p, r
+		}
+	}
+	return p, nil
+}
+
+func (g *GitHub) seen(r *review) bool { return r.State != "PENDING" || r.author == g.bot() }
 
 func (g *GitHub) reviewJSON(p *pull, r *review) object {
 	page := g.web(fmt.Sprintf("%s#pullrequestreview-%d", p.page(), r.id))
 	pull := g.api(fmt.Sprintf("/repos/%s/%s/pulls/%d", escape(p.repo.owner.login), escape(p.repo.name), p.number))
-	return object{
+	o := object{
 		"id": r.id, "node_id": nodeID("PullRequestReview", r.id), "user": g.userJSON(r.author), "body": r.Body, "state": r.State,
-		"html_url": page, "pull_request_url": pull, "author_association": "CONTRIBUTOR", "submitted_at": stamp(r.when),
+		"html_url": page, "pull_request_url": pull, "author_association": "CONTRIBUTOR",
 		"commit_id": r.CommitID, "_links": object{"html": object{"href": page}, "pull_request": object{"href": pull}},
 	}
-}
-
-func (g *GitHub) reviewCommentJSON(p *pull, r *reviewComment) object {
-	page := g.web(fmt.Sprintf("%s#discussion_r%d", p.page(), r.id))
-	base := fmt.Sprintf("/repos/%s/%s/pulls/", escape(p.repo.owner.login), escape(p.repo.name))
-	self := g.api(fmt.Sprintf("%scomments/%d", base, r.id))
-	pull := g.api(fmt.Sprintf("%s%d", base, p.number))
-	var line any
-	if r.Line > 0 {
-		line = r.Line
-	}
-	hunk := ""
-	for _, f := range p.files() {
-		if f.path == r.Path {
-			hunk = f.hunks
-		}
-	}
-	o := object{
-		"id": r.id, "node_id": nodeID("PullRequestReviewComment", r.id), "pull_request_review_id": nil, "url": self,
-		"diff_hunk": hunk, "path": r.Path, "position": line, "original_position": r.Line, "commit_id": r.CommitID,
-		"original_commit_id": r.CommitID, "user": g.userJSON(r.author), "body": r.Body, "created_at": stamp(r.when),
-		"updated_at": stamp(r.when), "html_url": page, "pull_request_url": pull, "author_association": "CONTRIBUTOR",
-		"_links": object{"self": object{"href": self}, "html": object{"href": page}, "pull_request": object{"href": pull}},
-		"line":   line, "original_line": r.Line, "start_line": nil, "original_start_line": nil, "side": "RIGHT", "start_side": nil,
-		"subject_type": "line", "reactions": reactionCounts(self, nil),
-	}
-	if r.ReplyTo != 0 {
-		o["in_reply_to_id"] = r.ReplyTo
+	if r.State != "PENDING" {
+		o["submitted_at"] = stamp(r.when)
 	}
 	return o
 }
+
+// hookState is a review's state as webhooks spell it.
+func hookState(state string) string { return strings.ToLower(state) }
 
 func (g *GitHub) listReviews(c *call) reply {
 	p := c.pull()
 	if p == nil {
 		return notFound()
 	}
-	return page(c, p.reviews, 0, func(r *review) object { return g.reviewJSON(p, r) })
+	var all []*review
+	for _, r := range p.reviews {
+		if g.seen(r) {
+			all = append(all, r)
+		}
+	}
+	return page(c, all, 0, func(r *review) object { return g.reviewJSON(p, r) })
 }
 
-func (g *GitHub) listReviewComments(c *call) reply {
-	p := c.pull()
-	if p == nil {
+func (g *GitHub) getReview(c *call) reply {
+	p, r := c.review()
+	if r == nil {
 		return notFound()
 	}
-	return page(c, p.reviewComments, 0, func(r *reviewComment) object { return g.reviewCommentJSON(p, r) })
+	return ok(g.reviewJSON(p, r))
+}
+
+func (g *GitHub) listCommentsOfReview(c *call) reply {
+	p, r := c.review()
+	if r == nil {
+		return notFound()
+	}
+	var all []*reviewComment
+	for _, k := range p.reviewComments {
+		if k.review == r.id {
+			all = append(all, k)
+		}
+	}
+	return page(c, all, 0, func(k *reviewComment) object {
+		o := g.reviewCommentJSON(p, k)
+		for _, absent := range []string{"subject_type"} { // the older of GitHub's two forms of a comment
+			delete(o, absent)
+		}
+		return o
+	})
 }

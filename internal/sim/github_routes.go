@@ -23,11 +23,12 @@ func (g *GitHub) rootRoutes() []route {
 
 // repoRoutes are the endpoints below /repos/:owner/:name and /repositories/:id.
 func (g *GitHub) repoRoutes() []route {
-	const get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+	const get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 	const inst = authInstallation
 	var (
 		readCode  = []string{"contents:read"}
 		readPulls = []string{"pull_requests:read"}
+		pulls     = []string{"pull_requests:write"}
 		readTalk  = []string{"issues:read", "pull_requests:read"}
 		talk      = []string{"issues:write", "pull_requests:write"}
 		readCheck = []string{"checks:read"}
@@ -43,16 +44,33 @@ func (g *GitHub) repoRoutes() []route {
 		{get, "pulls/:number/files", inst, readPulls, "rest/pulls/pulls#list-pull-requests-files", g.listPullFiles},
 		{get, "pulls/:number/commits", inst, readPulls, "rest/pulls/pulls#list-commits-on-a-pull-request", g.listPullCommits},
 		{get, "pulls/:number/reviews", inst, readPulls, "rest/pulls/reviews#list-reviews-for-a-pull-request", g.listReviews},
+		{post, "pulls/:number/reviews", inst, pulls, "rest/pulls/reviews#create-a-review-for-a-pull-request", g.createReview},
+		{get, "pulls/:number/reviews/:id", inst, readPulls, "rest/pulls/reviews#get-a-review-for-a-pull-request", g.getReview},
+		{del, "pulls/:number/reviews/:id", inst, pulls, "rest/pulls/reviews#delete-a-pending-review-for-a-pull-request", g.deleteReview},
+		{get, "pulls/:number/reviews/:id/comments", inst, readPulls, "rest/pulls/reviews#list-comments-for-a-pull-request-review", g.listCommentsOfReview},
+		{post, "pulls/:number/reviews/:id/events", inst, pulls, "rest/pulls/reviews#submit-a-review-for-a-pull-request", g.submitReview},
+		{put, "pulls/:number/reviews/:id/dismissals", inst, pulls, "rest/pulls/reviews#dismiss-a-review-for-a-pull-request", g.dismissReview},
+
+		{get, "pulls/comments/:id", inst, readPulls, "rest/pulls/comments#get-a-review-comment-for-a-pull-request", g.getReviewComment},
+		{patch, "pulls/comments/:id", inst, pulls, "rest/pulls/comments#update-a-review-comment-for-a-pull-request", g.updateReviewComment},
+		{del, "pulls/comments/:id", inst, pulls, "rest/pulls/comments#delete-a-review-comment-for-a-pull-request", g.deleteReviewComment},
+		{get, "pulls/comments/:id/reactions", inst, readPulls, "rest/reactions/reactions#list-reactions-for-a-pull-request-review-comment", g.listReactions(ofLineComment)},
+		{post, "pulls/comments/:id/reactions", inst, pulls, "rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment", g.createReaction(ofLineComment)},
+		{del, "pulls/comments/:id/reactions/:reaction", inst, pulls, "rest/reactions/reactions#delete-a-pull-request-comment-reaction", g.deleteReaction(ofLineComment)},
 		{get, "pulls/:number/comments", inst, readPulls, "rest/pulls/comments#list-review-comments-on-a-pull-request", g.listReviewComments},
+		{post, "pulls/:number/comments/:id/replies", inst, pulls, "rest/pulls/comments#create-a-reply-for-a-review-comment", g.createReply},
 
 		{get, "issues/:number/comments", inst, readTalk, "rest/issues/comments#list-issue-comments", g.listComments},
 		{post, "issues/:number/comments", inst, talk, "rest/issues/comments#create-an-issue-comment", g.createComment},
 		{get, "issues/comments/:id", inst, readTalk, "rest/issues/comments#get-an-issue-comment", g.getComment},
 		{patch, "issues/comments/:id", inst, talk, "rest/issues/comments#update-an-issue-comment", g.updateComment},
 		{del, "issues/comments/:id", inst, talk, "rest/issues/comments#delete-an-issue-comment", g.deleteComment},
-		{get, "issues/comments/:id/reactions", inst, readTalk, "rest/reactions/reactions#list-reactions-for-an-issue-comment", g.listReactions},
-		{post, "issues/comments/:id/reactions", inst, talk, "rest/reactions/reactions#create-reaction-for-an-issue-comment", g.createReaction},
-		{del, "issues/comments/:id/reactions/:reaction", inst, talk, "rest/reactions/reactions#delete-an-issue-comment-reaction", g.deleteReaction},
+		{get, "issues/comments/:id/reactions", inst, readTalk, "rest/reactions/reactions#list-reactions-for-an-issue-comment", g.listReactions(ofComment)},
+		{post, "issues/comments/:id/reactions", inst, talk, "rest/reactions/reactions#create-reaction-for-an-issue-comment", g.createReaction(ofComment)},
+		{del, "issues/comments/:id/reactions/:reaction", inst, talk, "rest/reactions/reactions#delete-an-issue-comment-reaction", g.deleteReaction(ofComment)},
+		{get, "issues/:number/reactions", inst, readTalk, "rest/reactions/reactions#list-reactions-for-an-issue", g.listReactions(ofIssue)},
+		{post, "issues/:number/reactions", inst, talk, "rest/reactions/reactions#create-reaction-for-an-issue", g.createReaction(ofIssue)},
+		{del, "issues/:number/reactions/:reaction", inst, talk, "rest/reactions/reactions#delete-an-issue-reaction", g.deleteReaction(ofIssue)},
 
 		{post, "check-runs", inst, check, "rest/checks/runs#create-a-check-run", g.createCheckRun},
 		{get, "check-runs/:id", inst, readCheck, "rest/checks/runs#get-a-check-run", g.getCheckRun},

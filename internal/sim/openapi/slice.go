@@ -26,6 +26,19 @@ get,/repos/{owner}/{repo} get,/repos/{owner}/{repo}/collaborators/{username}/per
 get,/repos/{owner}/{repo}/pulls get,/repos/{owner}/{repo}/pulls/{pull_number}
 get,/repos/{owner}/{repo}/pulls/{pull_number}/files get,/repos/{owner}/{repo}/pulls/{pull_number}/commits
 get,/repos/{owner}/{repo}/pulls/{pull_number}/reviews get,/repos/{owner}/{repo}/pulls/{pull_number}/comments
+post,/repos/{owner}/{repo}/pulls/{pull_number}/reviews get,/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}
+delete,/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}
+get,/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments
+post,/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/events
+put,/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals
+get,/repos/{owner}/{repo}/pulls/comments/{comment_id} patch,/repos/{owner}/{repo}/pulls/comments/{comment_id}
+delete,/repos/{owner}/{repo}/pulls/comments/{comment_id}
+get,/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions
+post,/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions
+delete,/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions/{reaction_id}
+post,/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies
+get,/repos/{owner}/{repo}/issues/{issue_number}/reactions post,/repos/{owner}/{repo}/issues/{issue_number}/reactions
+delete,/repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}
 get,/repos/{owner}/{repo}/issues/{issue_number}/comments post,/repos/{owner}/{repo}/issues/{issue_number}/comments
 get,/repos/{owner}/{repo}/issues/comments/{comment_id} patch,/repos/{owner}/{repo}/issues/comments/{comment_id}
 delete,/repos/{owner}/{repo}/issues/comments/{comment_id}
@@ -50,11 +63,11 @@ check_suite.rerequested installation.created installation.deleted installation.s
 installation_repositories.added installation_repositories.removed repository.renamed
 `)
 
-// forgottenNulls are fields that GitHub sends as null for a deleted account or
-// a deleted fork, although the
-// description calls them objects.
+// forgottenNulls are fields that GitHub sends as null for a deleted account, a
+// deleted fork or an outdated comment, although the description gives them a type.
 var forgottenNulls = strings.Fields(`
 pull-request.user pull-request.head.user pull-request.head.repo
+pull-request-review-comment.line pull-request-review-comment.position
 `)
 
 func main() {
