@@ -67,6 +67,7 @@ func buildGitHub(v *values, p *problems) *GitHub {
 	if v.textOf(EnvGitHubGraphQLURL) != "" {
 		g.GraphQLURL = apiRoot(v, p, EnvGitHubGraphQLURL)
 	}
+	g.Upkeep = buildUpkeep(v, p)
 	return g
 }
 

@@ -28,6 +28,10 @@ const (
 	EnvGitHubSecret     = "GITHUB_WEBHOOK_SECRET"
 	EnvGitHubAPIURL     = "GITHUB_API_URL"
 	EnvGitHubGraphQLURL = "GITHUB_GRAPHQL_URL"
+	EnvGitHubSweep      = "LIAISON_GITHUB_SWEEP"
+	EnvGitHubReconcile  = "LIAISON_GITHUB_RECONCILE"
+	EnvGitHubWritePause = "LIAISON_GITHUB_WRITE_PAUSE"
+	EnvWebhookProxy     = "WEBHOOK_PROXY_URL"
 	EnvSlackSecret      = "SLACK_SIGNING_SECRET"
 	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
 	EnvBridgeDir        = "LIAISON_BRIDGE_DIR"
@@ -112,6 +116,14 @@ func Settings() []Setting {
 			Doc: "Root of GitHub's REST API as it stands; nothing is appended. For Enterprise Server: https://HOST/api/v3/."},
 		{Env: EnvGitHubGraphQLURL, Key: "github.graphqlURL",
 			Doc: "Where GitHub's GraphQL API is. Unset is the place that belongs to GITHUB_API_URL: https://HOST/api/graphql for Enterprise Server, /graphql at the root elsewhere."},
+		{Env: EnvGitHubSweep, Key: "github.sweep", Default: "5m",
+			Doc: "How often GitHub is asked for deliveries that did not arrive, which are then fetched. At least 10s; 0 turns it off."},
+		{Env: EnvGitHubReconcile, Key: "github.reconcile", Default: "30m",
+			Doc: "How often open sessions are compared with their pull requests, for what no delivery told. At least 10s; 0 turns it off."},
+		{Env: EnvGitHubWritePause, Key: "github.writePause", Default: "1s",
+			Doc: "Time between two writes of one installation; GitHub asks for at least one second. 0 is for an Enterprise Server without rate limits."},
+		{Env: EnvWebhookProxy, Key: "github.webhookProxyURL", Secret: true,
+			Doc: "For development: a smee channel, such as https://smee.io/CHANNEL, from which GitHub's deliveries are relayed. Each has to be signed with GITHUB_WEBHOOK_SECRET. https, or loopback; not together with LIAISON_PUBLIC_URL."},
 
 		{Env: EnvSlackSecret, Key: "slack.signingSecret", Secret: true, List: true,
 			Doc: "Signing secret of the Slack app. Setting it turns the Slack channel on. While rotating it, several separated by commas; each is accepted."},

@@ -22,6 +22,9 @@ type app struct {
 	root    *url.URL
 	wire    *wire
 	circuit *circuit
+	pacer   *pacer
+	quota   *quota
+	answers *revalidator
 	log     *slog.Logger
 	now     func() time.Time
 	// bot is the user id of the App's bot account, once known.
@@ -72,6 +75,9 @@ func newApp(o Options) (*app, error) {
 			clock:     &clockWatch{now: o.Now, log: o.Logger},
 		},
 		circuit: &circuit{now: o.Now, log: o.Logger, open: map[int64]*breach{}},
+		pacer:   newPacer(o.WritePause, o.Now),
+		quota:   &quota{now: o.Now},
+		answers: &revalidator{},
 		log:     o.Logger,
 		now:     o.Now,
 		repos:   map[repoID]*repository{},
@@ -93,16 +99,24 @@ func (a *app) repository(installation, id int64) (*repository, error) {
 		return r, nil
 	}
 	t := &repoTransport{app: a, id: key}
-	r := &repository{id: key, transport: t, client: a.client(t)}
+	r := &repository{id: key, transport: t, client: a.clientOver(paced{
+		next:  timed{next: a.answers.through(key, t), limit: requestTimeout},
+		pacer: a.pacer, installation: installation,
+	})}
 	a.repos[key] = r
 	return r, nil
 }
 
-// client returns a go-github client over a transport. It follows no redirect
-// by itself: the token would travel along, and a write would become a read.
+// client returns a go-github client over a transport whose requests are bounded in time.
 func (a *app) client(t http.RoundTripper) *gh.Client {
+	return a.clientOver(timed{next: t, limit: requestTimeout})
+}
+
+// clientOver returns a go-github client over a transport. It follows no redirect
+// by itself: the token would travel along, and a write would become a read.
+func (a *app) clientOver(t http.RoundTripper) *gh.Client {
 	c := gh.NewClient(&http.Client{
-		Transport:     timed{next: t, limit: requestTimeout},
+		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	c.BaseURL = a.root

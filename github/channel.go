@@ -40,6 +40,10 @@ type Options struct {
 	// Cache keeps file contents between reviews. Optional.
 	Cache evidence.Cache
 
+	// WritePause is the time between two writes of one installation. Zero means
+	// none, as for tests; the service's own is one second.
+	WritePause time.Duration
+
 	// Now and Random are the clock and the source of randomness; nil means the real ones.
 	Now    func() time.Time
 	Random io.Reader

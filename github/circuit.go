@@ -53,6 +53,22 @@ func (c *circuit) check(installation int64) error {
 	return b.err
 }
 
+// clear closes the circuit of an installation at once: GitHub said that it
+// takes us again.
+func (c *circuit) clear(installation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[installation] == nil {
+		return
+	}
+	delete(c.open, installation)
+	c.log.Info("GitHub says that this installation is open to us again", "installation", installation)
+}
+
+// Resumed says that GitHub told us of the end of an installation's suspension,
+// so that the next call is made at once and not after the rest of the pause.
+func (c *Channel) Resumed(installation int64) { c.app.circuit.clear(installation) }
+
 // note records how a call to GitHub ended: nil closes the circuit.
 func (c *circuit) note(installation int64, err error) {
 	var (
@@ -64,7 +80,7 @@ func (c *circuit) note(installation int64, err error) {
 	case err == nil:
 	case errors.As(err, &paused):
 		after = paused.After
-	case errors.As(err, &limit):
+	case errors.As(err, &limit) && (limit.Secondary || limit.Resource == "" || limit.Resource == coreResource):
 		after = limit.After
 	default:
 		return

@@ -22,6 +22,9 @@ type LimitError struct {
 	// Secondary is set for the limits on bursts and content; otherwise it is the
 	// hourly quota.
 	Secondary bool
+	// Resource is what is limited, as GitHub calls it; empty means all that the
+	// installation asks for.
+	Resource string
 	// After is the least time to wait.
 	After   time.Duration
 	Message string

@@ -20,6 +20,18 @@ const (
 	// maxCheckPages bounds the search for a check run: one suite keeps 1,000 of a name.
 	maxCheckPages = 10
 
+	// maxPaceWait is the longest that a write stands in line before it is put off;
+	// far below the two minutes that one attempt at an effect may take.
+	maxPaceWait = 30 * time.Second
+	// keptForReviews is the part of the hourly limit, in per cent, that work in
+	// the background leaves alone.
+	keptForReviews = 20
+	// maxKeptAnswer bounds an answer that is kept to be asked for again, in bytes;
+	// maxKeptAnswers and maxKeptBytes bound all of them. A pull request has 25 kB.
+	maxKeptAnswer  = 256 << 10
+	maxKeptAnswers = 512
+	maxKeptBytes   = 8 << 20
+
 	// requestTimeout bounds one call with all that belongs to it: minting a
 	// token, the answer's body, one repetition.
 	requestTimeout = 30 * time.Second

@@ -94,6 +94,7 @@ func (t *repoTransport) send(req *http.Request, to *url.URL) (*http.Response, er
 			return nil, err
 		}
 		if resp.StatusCode != http.StatusUnauthorized {
+			t.app.quota.observe(t.id.installation, resp.Header)
 			return t.judge(resp)
 		}
 		reason := readRefusal(resp).Message
@@ -107,6 +108,13 @@ func (t *repoTransport) send(req *http.Request, to *url.URL) (*http.Response, er
 
 // judge turns an answer that refuses the whole installation into an error.
 func (t *repoTransport) judge(resp *http.Response) (*http.Response, error) {
+	if strings.HasSuffix(resp.Request.URL.Path, "/graphql") && resp.StatusCode == http.StatusOK {
+		if limit, ok := limitedQuery(resp, t.app.now()); ok {
+			discard(resp)
+			return nil, limit
+		}
+		return resp, nil
+	}
 	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
 		return resp, nil
 	}

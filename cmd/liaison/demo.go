@@ -158,6 +158,7 @@ func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secre
 		config.EnvGitHubKey + "=" + string(encoded),
 		config.EnvGitHubSecret + "=" + secret,
 		config.EnvGitHubAPIURL + "=" + apiURL,
+		config.EnvGitHubWritePause + "=0", // the simulated GitHub has no limit on bursts
 	}, file)
 }
 

@@ -144,6 +144,7 @@ func (w *world) environment(extra ...string) []string {
 		"GITHUB_PRIVATE_KEY=" + appKeyPEM(),
 		"GITHUB_WEBHOOK_SECRET=" + webhookSecret,
 		"GITHUB_API_URL=" + w.api,
+		"LIAISON_GITHUB_WRITE_PAUSE=0",
 	}, extra...)
 }
 

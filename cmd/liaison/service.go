@@ -115,6 +115,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 			Version:    buildVersion(),
 			Redact:     secrets.String,
 			Logger:     log,
+			WritePause: g.Upkeep.WritePause,
 		})
 		if err != nil {
 			return nil, err
