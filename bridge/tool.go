@@ -13,6 +13,9 @@ type Tool struct {
 	// InputSchema is the JSON Schema of the arguments, an object's; any object when
 	// nil. Arguments that do not match are refused before Call sees them.
 	InputSchema json.RawMessage
+	// Unchecked hands all arguments to Call that are an object's, also those that do
+	// not match InputSchema, which Call then checks itself.
+	Unchecked bool
 	// OutputSchema describes the result to the agent; it is not enforced.
 	OutputSchema json.RawMessage
 	// Call runs the tool. It is called concurrently, and once for each call of the

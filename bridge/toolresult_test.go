@@ -147,3 +147,19 @@ func TestArgumentsThatCannotBeUsed(t *testing.T) {
 		t.Errorf("arguments as deep as may be were answered with %s", got)
 	}
 }
+
+func TestUncheckedArgumentsReachTheTool(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{"type":"object","properties":{"line":{"type":"integer"}}}`)
+	echo := func(_ context.Context, c ToolInvocation) (ToolResult, error) { return ToolResult{Value: string(c.Args)}, nil }
+	box := startedBox(t,
+		Tool{Name: "checked", InputSchema: schema, Call: echo},
+		Tool{Name: "unchecked", InputSchema: schema, Unchecked: true, Call: echo},
+	)
+	if got := box.callAs(t, "a", "1", "unchecked", `{"line":"3"}`); got != `{"value":"{\"line\":\"3\"}"}` {
+		t.Errorf("unchecked: %s", got)
+	}
+	if got := box.callAs(t, "a", "2", "checked", `{"line":"3"}`); !strings.Contains(got, "do not match its schema") {
+		t.Errorf("checked: %s", got)
+	}
+}

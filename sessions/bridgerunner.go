@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,11 +30,21 @@ const (
 // because the restrictions of their parent do not hold for them.
 var (
 	allowedTools    = []string{"read", "grep", "glob", "ls"}
-	disallowedTools = []string{"shell", "edit", "write", "delete", "task", "web_search", "web_fetch", "mcp"}
+	disallowedTools = []string{"shell", "edit", "write", "delete", "task", "web_search", "web_fetch"}
 )
 
+// permit returns the built-in tools that an agent has and those that it never
+// has. The host's own tools come under [mcpTool], which stands for nothing else:
+// no server is given, and no settings are read that could name one.
+func permit(tools []bridge.Tool) (allowed, disallowed []string) {
+	if len(tools) == 0 {
+		return allowedTools, append(slices.Clip(disallowedTools), mcpTool)
+	}
+	return append(slices.Clip(allowedTools), mcpTool), disallowedTools
+}
+
 // NewBridgeRunner returns a Runner that runs agents behind a bridge, restricted
-// to reading their working directory. The client stays the caller's to close,
+// to reading their working directory and to the tools of the request. The client stays the caller's to close,
 // after the engine has stopped. A nil logger discards.
 func NewBridgeRunner(client *bridge.Client, logger *slog.Logger) Runner {
 	return newBridgeRunner(clientAgents{client}, logger)
@@ -213,10 +224,11 @@ func (r *bridgeRunner) attach(ctx context.Context, t *attempt) (a agent, fresh b
 	if err != nil {
 		return nil, false, err
 	}
+	allowed, disallowed := permit(t.Tools)
 	options := bridge.AgentOptions{
 		ID: t.AgentID, Name: "liaison " + t.SessionID, Model: model,
 		Local: &bridge.LocalOptions{Dir: t.Dir},
-		Tools: allowedTools, DisallowedTools: disallowedTools,
+		Tools: allowed, DisallowedTools: disallowed, CustomTools: t.Tools,
 	}
 	a, err = r.agents.Resume(ctx, t.AgentID, options)
 	if errors.Is(err, bridge.ErrNotFound) {

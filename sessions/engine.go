@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/tools"
 )
 
 // Options says what an engine works with. Store, Log, Runner, Dir and at least
@@ -38,6 +39,8 @@ type Options struct {
 	// Prices are those of models, by the name that the bridge knows. A turn of
 	// another model has no cost, and no limit of money.
 	Prices map[string]Price
+	// Tools are what agents may call on the host; nil offers none.
+	Tools *tools.Registry
 	// Redact masks secrets in everything that is recorded, sent to the agent or
 	// handed to a channel. Nil masks nothing.
 	Redact func(string) string
@@ -72,6 +75,7 @@ type Engine struct {
 	limits   TurnLimits
 	prices   map[string]Price
 	model    func() string
+	tools    *tools.Registry
 	redact   func(string) string
 	logger   *slog.Logger
 	metrics  Metrics
@@ -117,7 +121,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, log: o.Log, runner: o.Runner, dir: dir,
 		channels: make(map[string]Channel, len(o.Channels)),
-		timeout:  o.TurnTimeout, model: o.Model, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
+		timeout:  o.TurnTimeout, model: o.Model, tools: o.Tools, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
 		now: o.Now, newID: o.NewID, rand: o.Rand, random: o.Random,
 		limits: o.Limits.withDefaults(), prices: o.Prices,
 		timerSet: make(chan struct{}, 1),

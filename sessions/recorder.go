@@ -25,8 +25,8 @@ type recorder struct {
 	timer  *time.Timer
 	// open are the actions that were requested and have no result yet, in order.
 	open []string
-	// known are all actions that were requested.
-	known map[string]bool
+	// known are the names of all actions that were requested.
+	known map[string]string
 	// bound is the agent elsewhere whose address is on record.
 	bound string
 	// step is when the model's step began that is under way.
@@ -41,7 +41,7 @@ type stream struct {
 
 func newRecorder(e *Engine, sessionID, turnID string) *recorder {
 	return &recorder{
-		e: e, sessionID: sessionID, turnID: turnID, known: make(map[string]bool),
+		e: e, sessionID: sessionID, turnID: turnID, known: make(map[string]string),
 		answer: stream{appended: EventMessageAppended, completed: EventMessageCompleted},
 		reason: stream{appended: EventReasoningAppended, completed: EventReasoningCompleted},
 	}
@@ -195,7 +195,10 @@ func (r *recorder) complete(s *stream, took time.Duration) {
 func (r *recorder) toolCall(c bridge.ToolCall) {
 	r.complete(&r.reason, 0)
 	r.complete(&r.answer, 0)
-	r.request(c.CallID, c.Name, c.Args, c.ArgsTruncated)
+	var args json.RawMessage
+	c.Name, args = hostCall(c.Name, c.Args)
+	r.request(c.CallID, c.Name, args, c.ArgsTruncated)
+	c.Name = r.known[c.CallID] // the end of a call need not repeat its arguments
 	if c.Status == bridge.ToolRunning {
 		return
 	}
@@ -207,10 +210,10 @@ func (r *recorder) toolCall(c bridge.ToolCall) {
 
 // request records an action once, however often it is announced.
 func (r *recorder) request(callID, name string, args json.RawMessage, truncated bool) {
-	if r.known[callID] {
+	if _, known := r.known[callID]; known {
 		return
 	}
-	r.known[callID] = true
+	r.known[callID] = name
 	r.open = append(r.open, callID)
 	r.write(EventActionsRequested, actionsRequested{Actions: []action{{
 		CallID: callID, Name: name, Args: recordable(args, r.e.redact),

@@ -27,6 +27,8 @@ type RunRequest struct {
 	Prompt string
 	// Model is empty where the bridge shall choose.
 	Model string
+	// Tools are functions of the host that the agent may call while it runs.
+	Tools []bridge.Tool
 	// Force allows to expire a run of this agent that stands in the way: the
 	// engine knows of none that is alive, so a dead process left it.
 	Force bool

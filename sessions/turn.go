@@ -157,6 +157,7 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	note := e.redact(brief.Note)
 	rec.stepCompleted(stepEvidence, note, e.now().Sub(started))
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
+	request.Tools = e.hostTools(ctx, channel, t, dir)
 	request.Dir, request.Prompt, request.Model = dir, e.redact(brief.Prompt), e.model()
 	out.err = guard("Runner", e.redact, func() (err error) {
 		out.result, err = e.runner.Run(ctx, request, func(ev bridge.Event) {
