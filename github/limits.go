@@ -13,6 +13,8 @@ const (
 	maxCheckText = 65535
 	// maxCheckTitle keeps a check's title on one line of the page; GitHub names no limit.
 	maxCheckTitle = 120
+	// maxBranch keeps a branch's name within a sentence; git allows about 250 bytes.
+	maxBranch = 100
 	// pageSize is the most that GitHub lists on a page.
 	pageSize = 100
 	// maxCommentPages bounds the search for our own comment: 10,000 comments.
