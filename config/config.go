@@ -71,7 +71,7 @@ type GitHub struct {
 	APIURL *url.URL
 	// GraphQLURL is where the GraphQL API is; nil for the place that belongs to APIURL.
 	GraphQLURL *url.URL
-	Upkeep Upkeep
+	Upkeep     Upkeep
 }
 
 // Bridge holds what decides which bridge runs, and with which keys.

@@ -92,10 +92,10 @@ func TestWhatIsKeptToBeAskedForAgain(t *testing.T) {
 	}
 }
 
-// answers is a server of pages that never change, of the size that their path ends in.
-type answers struct{ asked, unchanged int }
+// unchanging is a server of pages that never change, of the size that their path ends in.
+type unchanging struct{ asked, unchanged int }
 
-func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
+func (a *unchanging) RoundTrip(req *http.Request) (*http.Response, error) {
 	a.asked++
 	resp := &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Etag": {`W/"1"`}}, Request: req}
 	var size int
@@ -110,7 +110,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestAnswersAreKeptWithinBounds(t *testing.T) {
 	t.Parallel()
-	get := func(t *testing.T, v *revalidator, next *answers, repo repoID, number, size int) {
+	get := func(t *testing.T, v *revalidator, next *unchanging, repo repoID, number, size int) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://x.example/repos/o/r/pulls/%d?size=%d", number, size), nil)
 		must(t, err)
@@ -124,7 +124,7 @@ func TestAnswersAreKeptWithinBounds(t *testing.T) {
 		}
 	}
 	for size, kept := range map[int]int{maxKeptAnswer - 1: 1, maxKeptAnswer: 1, maxKeptAnswer + 1: 0} {
-		v, next := &revalidator{}, &answers{}
+		v, next := &revalidator{}, &unchanging{}
 		get(t, v, next, repoID{1, 1}, 1, size)
 		get(t, v, next, repoID{1, 1}, 1, size)
 		if next.unchanged != kept {
@@ -135,7 +135,7 @@ func TestAnswersAreKeptWithinBounds(t *testing.T) {
 			t.Error("another installation was given it")
 		}
 	}
-	v, next := &revalidator{}, &answers{}
+	v, next := &revalidator{}, &unchanging{}
 	for n := range maxKeptAnswers + 1 {
 		get(t, v, next, repoID{1, 1}, n, 1)
 	}
