@@ -54,6 +54,9 @@ type GitHub struct {
 	checks        map[int64]*checkRun
 	suites        map[string]int64    // app, repository and SHA → check suite id
 	manifests     map[string]manifest // by the code of their conversion
+	deliveries    []*hookDelivery // in order of their ids
+	hookURL       string
+	redelivering  sync.WaitGroup
 	requests      []RecordedRequest
 	faults        []*fault
 	limit         rateLimit // of the installations
@@ -140,10 +143,12 @@ func (g *GitHub) Close() error {
 	server, done := g.server, g.done
 	g.mu.Unlock()
 	if server == nil {
+		g.redelivering.Wait()
 		return nil
 	}
 	err := server.Close()
 	<-done
+	g.redelivering.Wait()
 	return err
 }
 

@@ -7,6 +7,9 @@ func (g *GitHub) rootRoutes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []route{
 		{get, "app", authApp, nil, "rest/apps/apps#get-the-authenticated-app", g.getApp},
+		{get, "app/hook/deliveries", authApp, nil, "rest/apps/webhooks#list-deliveries-for-an-app-webhook", g.listHookDeliveries},
+		{get, "app/hook/deliveries/:id", authApp, nil, "rest/apps/webhooks#get-a-delivery-for-an-app-webhook", g.getHookDelivery},
+		{post, "app/hook/deliveries/:id/attempts", authApp, nil, "rest/apps/webhooks#redeliver-a-delivery-for-an-app-webhook", g.redeliver},
 		{get, "app/installations", authApp, nil, "rest/apps/apps#list-installations-for-the-authenticated-app", g.listInstallations},
 		{get, "app/installations/:id", authApp, nil, "rest/apps/apps#get-an-installation-for-the-authenticated-app", g.getInstallation},
 		{post, "app/installations/:id/access_tokens", authApp, nil, "rest/apps/apps#create-an-installation-access-token-for-an-app", g.createToken},

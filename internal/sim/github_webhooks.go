@@ -63,9 +63,11 @@ func (g *GitHub) Deliver(ctx context.Context, url string, w Webhook) (status int
 	}
 	resp, err := client.Do(w.Request(ctx, url, g.opts.WebhookSecret))
 	if err != nil {
+		g.recordAttempt(w, 0)
 		return 0, fmt.Errorf("sim: deliver %s %s: %w", w.Event, w.DeliveryID, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	g.recordAttempt(w, resp.StatusCode)
 	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return resp.StatusCode, fmt.Errorf("sim: read the answer to %s %s: %w", w.Event, w.DeliveryID, err)
