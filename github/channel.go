@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -11,7 +12,10 @@ import (
 	"net/url"
 	"time"
 
+	gh "github.com/google/go-github/v66/github"
+
 	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -43,6 +47,15 @@ type Options struct {
 	// WritePause is the time between two writes of one installation. Zero means
 	// none, as for tests; the service's own is one second.
 	WritePause time.Duration
+	// Configurations keeps the last good configuration of each repository over a
+	// restart. Optional.
+	Configurations repoconfig.Store
+	// AllowedBots are the numeric user ids of bots that may ask and command like
+	// people with write permission. No other bot is answered.
+	AllowedBots []int64
+	// Budgets are the most that a repository's configuration can allow in a day; zero
+	// ones are those of [repoconfig.Default].
+	Budgets repoconfig.Budgets
 
 	// Now and Random are the clock and the source of randomness; nil means the real ones.
 	Now    func() time.Time
@@ -60,6 +73,12 @@ type Channel struct {
 	random io.Reader
 	cache  evidence.Cache
 	build  func(context.Context, evidence.Request) (evidence.Summary, error)
+
+	permissions *permissions
+	configs     *repoconfig.Reader
+	owners      *owners
+	bots        map[int64]bool
+	budgets     repoconfig.Budgets
 }
 
 var _ sessions.Channel = (*Channel)(nil)
@@ -86,7 +105,23 @@ func New(o Options) (*Channel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("github: %w", err)
 	}
-	return &Channel{app: a, redact: o.Redact, random: o.Random, cache: o.Cache, build: o.Evidence}, nil
+	usual := repoconfig.Default().Budgets
+	c := &Channel{
+		app: a, redact: o.Redact, random: o.Random, cache: o.Cache, build: o.Evidence,
+		permissions: &permissions{now: o.Now, known: map[person]permitted{}},
+		configs:     repoconfig.NewReader(o.Configurations, o.Now),
+		owners:      &owners{app: a, clients: map[int64]*gh.Client{}},
+		bots:        map[int64]bool{},
+		budgets: repoconfig.Budgets{
+			ActorPerDay:      cmp.Or(o.Budgets.ActorPerDay, usual.ActorPerDay),
+			PullPerDay:       cmp.Or(o.Budgets.PullPerDay, usual.PullPerDay),
+			RepositoryPerDay: cmp.Or(o.Budgets.RepositoryPerDay, usual.RepositoryPerDay),
+		},
+	}
+	for _, id := range o.AllowedBots {
+		c.bots[id] = true
+	}
+	return c, nil
 }
 
 // Name implements sessions.Channel.

@@ -39,6 +39,13 @@ func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 			return sessions.Receipt{}, err
 		}
 		return w.comment(ctx, p)
+	case kindNotice:
+		var p noticePayload
+		w, err := c.writer(item, &p, &p.Request)
+		if err != nil {
+			return sessions.Receipt{}, err
+		}
+		return w.notice(ctx, p)
 	}
 	return sessions.Receipt{}, errors.New("no such kind of effect")
 }

@@ -20,6 +20,9 @@ type Self struct {
 	AppID int64
 	// BotID is the numeric user id of the App's bot account.
 	BotID int64
+	// Handle is what people write after "@" to speak to us. While it is not known,
+	// only "/liaison" reaches us.
+	Handle string
 }
 
 // errForeignHook is the refusal of a webhook that belongs to no installation.

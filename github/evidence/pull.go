@@ -46,7 +46,9 @@ type Head struct {
 	SHA        string `json:"sha"`
 	Ref        string `json:"ref"`
 	Repository string `json:"repository"`
-	Fork       bool   `json:"fork"`
+	// RepositoryID is 0 when it is gone.
+	RepositoryID int64 `json:"-"`
+	Fork         bool  `json:"fork"`
 }
 
 // Base is the side that the proposal is for.
@@ -124,8 +126,8 @@ func facts(pr *github.PullRequest) PullRequest {
 		Head: Head{
 			SHA:        head.GetSHA(),
 			Ref:        head.GetRef(),
-			Repository: head.GetRepo().GetFullName(),
-			Fork:       head.GetRepo().GetID() == 0 || head.GetRepo().GetID() != base.GetRepo().GetID(),
+			Repository: head.GetRepo().GetFullName(), RepositoryID: head.GetRepo().GetID(),
+			Fork: head.GetRepo().GetID() == 0 || head.GetRepo().GetID() != base.GetRepo().GetID(),
 		},
 		Base:         Base{SHA: base.GetSHA(), Ref: base.GetRef()},
 		Labels:       []string{},

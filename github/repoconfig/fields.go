@@ -56,7 +56,7 @@ func fields() []field {
 		{key: "review.paths", at: func(c *Config) any { return &c.Review.Paths }, most: maxItem, pattern: "a glob", check: checkGlob,
 			doc: "Globs of the files that are reviewed, such as \"src/**\". Those that begin with \"!\" leave files out. The last one that matches decides; with none but such as leave out, everything else is reviewed."},
 		{key: "review.bases", at: func(c *Config) any { return &c.Review.Bases }, most: maxItem, pattern: "a glob", check: checkGlob,
-			doc: "Globs of the base branches whose pull requests are reviewed by themselves. Empty means all."},
+			doc: "Globs of the base branches whose pull requests are reviewed by themselves; \"!\" leaves out. Empty means all."},
 		{key: "review.authors.ignore", at: func(c *Config) any { return &c.Review.IgnoreAuthors }, most: maxItem,
 			doc: "Logins whose pull requests are reviewed only when somebody asks for it, such as \"renovate[bot]\"."},
 		{key: "review.drafts", at: func(c *Config) any { return &c.Review.Drafts },

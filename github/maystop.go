@@ -1,0 +1,35 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+var _ sessions.StopAuthorizer = (*Channel)(nil)
+
+// MayStop implements sessions.StopAuthorizer: beside who asked for a turn, the
+// author of the pull request may stop what is done on it, and who may write to
+// the repository.
+func (c *Channel) MayStop(ctx context.Context, q sessions.StopQuestion) (bool, error) {
+	r, err := parseUnweighed(q.Request)
+	if err != nil {
+		return false, err
+	}
+	if r.Actor.ID <= 0 || q.Principal != principal(r.Actor.ID) || r.key() != q.Key {
+		return false, nil
+	}
+	if r.Actor.ID == r.Author.ID {
+		return true, nil
+	}
+	repo, err := c.app.repository(r.Installation, r.Repository)
+	if err != nil {
+		return false, err
+	}
+	may, err := c.level(ctx, target{request: r, repo: repo}, r.Actor)
+	if err != nil {
+		return false, fmt.Errorf("github: %w", err)
+	}
+	return may >= levelWrite, nil
+}
