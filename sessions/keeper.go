@@ -62,6 +62,9 @@ const (
 	keeperFirst = 5 * time.Minute
 	// keeperEvery is the time between two rounds. Retention is a matter of days.
 	keeperEvery = 15 * time.Minute
+	// countsAfter is how long counts stay that have expired: a clock that is set
+	// back a little must not open a budget twice.
+	countsAfter = time.Hour
 	// keeperPause is the rest after each step.
 	keeperPause = 20 * time.Millisecond
 	// keeperRows and keeperSessions are how much one step takes: some
@@ -106,6 +109,8 @@ func (k *Keeper) Round(ctx context.Context) error {
 		k.drop(ctx, "bodies of deliveries", r.Bodies, k.o.Store.DropBodies),
 		k.drop(ctx, "deliveries", r.Deliveries, k.o.Store.DropDeliveries),
 		k.drop(ctx, "facts", r.Deliveries, k.o.Store.DropFacts),
+		k.drop(ctx, "effects without a session", r.Deliveries, k.o.Store.DropEffects),
+		k.drop(ctx, "counts", countsAfter, k.o.Store.DropCounts),
 		k.drop(ctx, "sessions", r.Sessions, func(ctx context.Context, before time.Time, _ int) (int, bool, error) {
 			return k.o.Store.DropSessions(ctx, before, keeperSessions)
 		}),

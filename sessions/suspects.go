@@ -47,7 +47,7 @@ func (d *dispatcher) blame(ctx context.Context, del *state.StoredDelivery) bool 
 	}
 	del.Attempts++
 	_, err := d.e.commit(ctx, state.Change{Deliveries: []state.DeliveryUpdate{{
-		Seq: del.Seq, Status: state.DeliveryPending, Attempts: del.Attempts, NotBefore: del.NotBefore,
+		Seq: del.Seq, Status: state.DeliveryPending, Attempts: del.Attempts, NotBefore: del.NotBefore, Retries: del.Retries,
 		Decision: "the process was lost while it decided about this delivery; it is tried again",
 	}}})
 	if err != nil {

@@ -65,6 +65,9 @@ type StoredDelivery struct {
 	// Replays counts how often a person had it decided anew. A replay is carried
 	// out whatever was decided about its meaning before.
 	Replays int `json:"replays,omitempty"`
+	// Retries counts how often it was put off, since it was stored or replayed,
+	// because its channel could not say yet what it is worth. An outage is not one.
+	Retries int `json:"retries,omitempty"`
 	// SessionID and TurnID name what the delivery led to, where it led to anything.
 	SessionID string `json:"sessionId,omitempty"`
 	TurnID    string `json:"turnId,omitempty"`
@@ -79,6 +82,8 @@ type DeliveryUpdate struct {
 	Decision  string
 	SessionID string
 	TurnID    string
+	// Retries is stored with a delivery that stays pending.
+	Retries int
 	// Replay makes a settled delivery pending again on a person's word: it counts
 	// as a replay, and its attempts begin anew. Status must be pending.
 	Replay bool

@@ -13,7 +13,7 @@ type Retention struct {
 	// of pending and of dead deliveries stay.
 	Bodies time.Duration
 	// Deliveries is for settled deliveries with the ids by which they are deduped,
-	// and for facts. Dead deliveries stay until a person decides about them.
+	// for facts, and for effects without a session. Dead deliveries stay until a person decides about them.
 	Deliveries time.Duration
 	// Workspaces is for how long a session may lie unchanged, with nothing open,
 	// before its record is packed and its workspace removed.
@@ -114,6 +114,11 @@ type Retainer interface {
 	DropDeliveries(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropFacts removes facts claimed before a time.
 	DropFacts(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
+	// DropCounts removes counts that expired before a time.
+	DropCounts(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
+	// DropEffects removes outbox items without a session that were done before a
+	// time, with their ids: what is owed under one afterwards is new.
+	DropEffects(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropSessions removes sessions that did not change since before, and that
 	// have nothing open (a turn, an outbox item, a timer, a wake, an event that is
 	// not known to be recorded), with everything that belongs to them but their

@@ -12,7 +12,9 @@ type OutboxItem struct {
 	// the name of the effect. An item whose ID is stored already is left as it is.
 	ID string `json:"id,omitempty"`
 	// Seq orders the items; the store gives it.
-	Seq       uint64 `json:"seq,omitempty"`
+	Seq uint64 `json:"seq,omitempty"`
+	// SessionID is empty where the item belongs to no session. It then stands in
+	// line with no other.
 	SessionID string `json:"sessionId,omitempty"`
 	TurnID    string `json:"turnId,omitempty"`
 	// Channel is the surface that performs it.
@@ -54,13 +56,15 @@ type Outbox interface {
 	// ClaimOutbox durably counts an attempt at the first item of each session
 	// that is due at now and not claimed, for up to limit items, and returns
 	// them in order of Seq. A claim lasts until it is settled or the store is
-	// opened anew. Items of one session come strictly one after another.
+	// opened anew. Items of one session come strictly one after another; each
+	// without a session counts as one of its own.
 	ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]OutboxItem, error)
 	// NextOutbox returns the time at which the next unclaimed first item is due,
 	// and false when there is none.
 	NextOutbox(ctx context.Context) (time.Time, bool, error)
 	// OutboxAdded works as Queue.Accepted does, for items and settlements.
 	OutboxAdded() <-chan struct{}
-	// OutboxItems returns the unsettled items of a session in order of Seq.
+	// OutboxItems returns the unsettled items of a session, or of none where the
+	// id is empty, in order of Seq.
 	OutboxItems(ctx context.Context, sessionID string) ([]OutboxItem, error)
 }

@@ -208,6 +208,9 @@ type Sessions interface {
 	// SessionByKey returns the session that a continuation key or an alias
 	// names, or [ErrNotFound].
 	SessionByKey(ctx context.Context, key string) (Session, error)
+	// SessionKeys returns up to limit continuation keys that begin with prefix and
+	// come after the given one, in order, with their sessions. Aliases are left out.
+	SessionKeys(ctx context.Context, prefix, after string, limit int) ([]KeyLink, error)
 	// ListSessions returns up to limit sessions with ID > after, in order of ID.
 	ListSessions(ctx context.Context, after string, limit int) ([]Session, error)
 	// Turn returns a turn by id, or [ErrNotFound].

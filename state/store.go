@@ -9,6 +9,9 @@ import (
 // Change is everything that one decision changes. A commit applies all of it or
 // none: engines check every precondition before they write the first row.
 type Change struct {
+	// Counts are counted under their keys. If one would exceed its limit the commit
+	// fails with [*BudgetError].
+	Counts []Count
 	// Facts are claims by meaning (event, action, object, revision). If one is
 	// claimed already the commit fails with [*FactClaimedError].
 	Facts []Fact
@@ -52,7 +55,9 @@ type Committer interface {
 	// nothing is left to be decided, [ErrFenced] (a turn of
 	// an earlier epoch), [ErrConflict] (a version, a key, a second running turn
 	// of a session, a delivery or an outbox item that is settled already) and
-	// [ErrNotFound] (it names a row that is not there). [ErrUnavailable] comes
+	// [ErrNotFound] (it names a row that is not there), and last [*BudgetError],
+	// so that nothing is refused for want of room that has to be decided anew.
+	// [ErrUnavailable] comes
 	// from the store itself. Whatever the error, nothing of c is applied, except
 	// that after a failed sync only a reopen can tell.
 	//
@@ -85,6 +90,7 @@ type Store interface {
 	DeadLetters
 	Sessions
 	SessionIndex
+	Counts
 	Outbox
 	Timers
 	Wakes

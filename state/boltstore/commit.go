@@ -90,7 +90,7 @@ func (o *commitOp) write(b *batch) error {
 	b.store.writer.commit++
 	o.id = b.store.writer.commit
 	for _, step := range []func(*batch) error{
-		o.writeFacts, o.writeDeliveries, o.writeSessions, o.writeKeys, o.writeTurns,
+		o.writeFacts, o.writeCounts, o.writeDeliveries, o.writeSessions, o.writeKeys, o.writeTurns,
 		o.writeOutbox, o.writeSettlements, o.writeTimers, o.writeWakes, o.writeLifecycle,
 		o.touchSessions,
 	} {
@@ -114,9 +114,9 @@ func (o *commitOp) done(s *Store) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, settled := range o.change.Settle {
-		for session, item := range s.claims {
+		for lane, item := range s.claims {
 			if item == settled.ID {
-				delete(s.claims, session)
+				delete(s.claims, lane)
 			}
 		}
 	}

@@ -18,6 +18,7 @@ var addedBy = map[uint64][]string{
 	2: {"records", "agent_records", "run_events"},
 	3: {"session_lists", "settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys",
 		"session_outbox", "dropped", "packed", "segments", "in_segment"},
+	4: {"counts", "count_ages", "effect_ages"},
 }
 
 // asOf makes a file of this version look as one of an earlier schema.
@@ -50,7 +51,7 @@ func asOf(t *testing.T, path string, version uint64) {
 func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 	t.Parallel()
 	day := time.Now()
-	for _, version := range []uint64{1, 2} {
+	for _, version := range []uint64{1, 2, 3} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "liaison.db")
@@ -99,9 +100,15 @@ func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 				if rows, err := s.RecentSessions(t.Context(), state.SessionFilter{Channel: "http"}, 1000); err != nil || len(rows) != 300 {
 					t.Errorf("%d sessions of the channel, %v", len(rows), err)
 				}
+				count := state.Change{Counts: []state.Count{{Key: "reviews", Limit: 2, Expires: day}}}
+				if _, err := s.Commit(t.Context(), count); err != nil {
+					t.Error(err)
+				}
 				mustClose(t, s)
 			}
-			agesAreKnown(t, path, day)
+			if version < 3 {
+				agesAreKnown(t, path, day)
+			}
 		})
 	}
 }

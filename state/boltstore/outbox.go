@@ -13,19 +13,19 @@ import (
 	"github.com/liaison-bot/liaison/state/internal/rules"
 )
 
-// The open items of a session are in tableOutboxOrder. The first of them, and
+// The open items of a lane are in tableOutboxOrder. The first of them, and
 // no other, is also in tableOutboxDue, so that what is due is found without a
 // look at what waits behind it.
 
-func orderKey(session string, seq uint64) []byte {
-	return append(append([]byte(session), 0), u64(seq)...)
+func orderKey(lane string, seq uint64) []byte {
+	return append(append([]byte(lane), 0), u64(seq)...)
 }
 
 func dueEntry(due, seq uint64) []byte { return append(u64(due), u64(seq)...) }
 
-// head returns the first open item of a session.
-func (r *reader) head(session string) (due, seq uint64, found bool) {
-	prefix := append([]byte(session), 0)
+// head returns the first open item of a lane.
+func (r *reader) head(lane string) (due, seq uint64, found bool) {
+	prefix := append([]byte(lane), 0)
 	k, v := r.table(tableOutboxOrder).Cursor().Seek(prefix)
 	if !bytes.HasPrefix(k, prefix) {
 		return 0, 0, false
@@ -33,14 +33,14 @@ func (r *reader) head(session string) (due, seq uint64, found bool) {
 	return number(v), number(k[len(prefix):]), true
 }
 
-// reorder runs change, which changes tableOutboxOrder for one session, and
+// reorder runs change, which changes tableOutboxOrder for one lane, and
 // brings tableOutboxDue up to it.
-func (b *batch) reorder(session string, change func() error) error {
-	oldDue, oldSeq, had := b.head(session)
+func (b *batch) reorder(lane string, change func() error) error {
+	oldDue, oldSeq, had := b.head(lane)
 	if err := change(); err != nil {
 		return err
 	}
-	due, seq, has := b.head(session)
+	due, seq, has := b.head(lane)
 	if had == has && oldDue == due && oldSeq == seq {
 		return nil
 	}
@@ -52,12 +52,13 @@ func (b *batch) reorder(session string, change func() error) error {
 	if !has {
 		return nil
 	}
-	return b.table(tableOutboxDue).Put(dueEntry(due, seq), []byte(session))
+	return b.table(tableOutboxDue).Put(dueEntry(due, seq), []byte(lane))
 }
 
-func (b *batch) putOrder(session string, seq uint64, notBefore time.Time) error {
-	return b.reorder(session, func() error {
-		return b.table(tableOutboxOrder).Put(orderKey(session, seq), u64(dueKey(notBefore)))
+func (b *batch) putOrder(item state.OutboxItem, seq uint64) error {
+	lane := rules.Lane(item)
+	return b.reorder(lane, func() error {
+		return b.table(tableOutboxOrder).Put(orderKey(lane, seq), u64(dueKey(item.NotBefore)))
 	})
 }
 
@@ -76,10 +77,12 @@ func (o *commitOp) writeOutbox(b *batch) error {
 		if err := b.putOutboxID(item.ID, seq, rules.OutboxOpen); err != nil {
 			return err
 		}
-		if err := b.table(tableSessionOutbox).Put(orderKey(item.SessionID, seq), []byte(item.ID)); err != nil {
-			return err
+		if item.SessionID != "" {
+			if err := b.table(tableSessionOutbox).Put(orderKey(item.SessionID, seq), []byte(item.ID)); err != nil {
+				return err
+			}
 		}
-		if err := b.putOrder(item.SessionID, seq, item.NotBefore); err != nil {
+		if err := b.putOrder(item, seq); err != nil {
 			return err
 		}
 	}
@@ -114,7 +117,8 @@ func (b *batch) settle(s state.OutboxSettlement) error {
 	if err := b.touch(item.SessionID); err != nil {
 		return err
 	}
-	remove := func() error { return b.table(tableOutboxOrder).Delete(orderKey(item.SessionID, seq)) }
+	lane := rules.Lane(item)
+	remove := func() error { return b.table(tableOutboxOrder).Delete(orderKey(lane, seq)) }
 	switch s.Result {
 	case state.OutboxRetry:
 		item.NotBefore = s.RetryAt
@@ -124,7 +128,7 @@ func (b *batch) settle(s state.OutboxSettlement) error {
 		if err := b.putOutboxID(s.ID, seq, rules.OutboxOpen); err != nil {
 			return err
 		}
-		return b.putOrder(item.SessionID, seq, item.NotBefore)
+		return b.putOrder(item, seq)
 	case state.OutboxDead:
 		if err := b.putRow(tableLetters, []byte(letter.ID), letter); err != nil {
 			return err
@@ -140,8 +144,13 @@ func (b *batch) settle(s state.OutboxSettlement) error {
 		if err := b.putOutboxID(s.ID, seq, rules.OutboxSettled); err != nil {
 			return err
 		}
+		if item.SessionID == "" {
+			if err := b.table(tableEffectAges).Put(aged(b.store.opts.Now(), s.ID), nil); err != nil {
+				return err
+			}
+		}
 	}
-	return b.reorder(item.SessionID, remove)
+	return b.reorder(lane, remove)
 }
 
 // outboxItem returns the row of an item that an index names.
@@ -201,29 +210,29 @@ func (o *claimOp) write(b *batch) error {
 		if b.claims == nil {
 			b.claims = map[string]string{}
 		}
-		b.claims[item.SessionID] = item.ID
+		b.claims[rules.Lane(item)] = item.ID
 	}
 	return nil
 }
 
 func (*claimOp) done(*Store) {}
 
-// eachHead calls fn for the first open item of each session that has no claim,
+// eachHead calls fn for the first open item of each lane that has no claim,
 // those that are due first in front.
-func (s *Store) eachHead(r *reader, more map[string]string, fn func(due, seq uint64, session string) (bool, error)) error {
+func (s *Store) eachHead(r *reader, more map[string]string, fn func(due, seq uint64, lane string) (bool, error)) error {
 	return r.after(tableOutboxDue, nil, func(k, v []byte) (bool, error) {
-		session := string(v)
-		if s.claimed(session) || more[session] != "" {
+		lane := string(v)
+		if s.claimed(lane) || more[lane] != "" {
 			return true, nil
 		}
-		return fn(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), session)
+		return fn(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), lane)
 	})
 }
 
-func (s *Store) claimed(session string) bool {
+func (s *Store) claimed(lane string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.claims[session] != ""
+	return s.claims[lane] != ""
 }
 
 // NextOutbox implements [state.Outbox].
@@ -243,12 +252,17 @@ func (s *Store) NextOutbox(ctx context.Context) (time.Time, bool, error) {
 // OutboxItems implements [state.Outbox].
 func (s *Store) OutboxItems(ctx context.Context, sessionID string) ([]state.OutboxItem, error) {
 	var items []state.OutboxItem
+	of := append([]byte(sessionID), 0)
+	if sessionID == "" {
+		of = []byte(rules.NoSession)
+	}
 	err := s.view(ctx, func(r *reader) error {
-		return r.prefixed(tableOutboxOrder, append([]byte(sessionID), 0), func(seq, _ []byte) (bool, error) {
-			item, err := r.outboxItem(number(seq))
+		return r.prefixed(tableOutboxOrder, of, func(rest, _ []byte) (bool, error) {
+			item, err := r.outboxItem(number(rest[max(0, len(rest)-8):]))
 			items = append(items, item)
 			return true, err
 		})
 	})
+	slices.SortFunc(items, func(a, b state.OutboxItem) int { return cmp.Compare(a.Seq, b.Seq) })
 	return items, err
 }

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -124,6 +125,24 @@ func (s *Store) SessionByKey(ctx context.Context, key string) (row state.Session
 		return r.find(tableSessions, "session", link.SessionID, &row)
 	})
 	return row, err
+}
+
+// SessionKeys implements [state.Sessions].
+func (s *Store) SessionKeys(ctx context.Context, prefix, after string, limit int) ([]state.KeyLink, error) {
+	if limit <= 0 {
+		return nil, s.open()
+	}
+	var links []state.KeyLink
+	err := s.view(ctx, func(r *reader) error {
+		c := r.table(tableKeys).Cursor()
+		for k, v := c.Seek([]byte(max(prefix, after))); k != nil && bytes.HasPrefix(k, []byte(prefix)) && len(links) < limit; k, v = c.Next() {
+			if link := linkOf(string(k), v); !link.Alias && link.Key > after {
+				links = append(links, link)
+			}
+		}
+		return nil
+	})
+	return links, err
 }
 
 // ListSessions implements [state.Sessions].

@@ -137,7 +137,12 @@ func (r *reader) Link(key string) (state.KeyLink, bool, error) {
 	if len(raw) == 0 {
 		return state.KeyLink{}, false, nil
 	}
-	return state.KeyLink{Key: key, SessionID: string(raw[1:]), Alias: raw[0] == linkAlias}, true, nil
+	return linkOf(key, raw), true, nil
+}
+
+// linkOf reads an entry of tableKeys.
+func linkOf(key string, raw []byte) state.KeyLink {
+	return state.KeyLink{Key: key, SessionID: string(raw[min(1, len(raw)):]), Alias: len(raw) > 0 && raw[0] == linkAlias}
 }
 
 // outboxID returns the number and the state of an outbox item.

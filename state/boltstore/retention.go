@@ -151,18 +151,7 @@ func (s *Store) DropDeliveries(ctx context.Context, before time.Time, limit int)
 
 // DropFacts implements [state.Retainer].
 func (s *Store) DropFacts(ctx context.Context, before time.Time, limit int) (int, bool, error) {
-	return s.drop(ctx, "old facts", &dropOp{
-		limit: limit,
-		find: func(b *batch) ([][]byte, error) {
-			return b.pastKeys(tableFactAges, nil, dueKey(before), limit)
-		},
-		drop: func(b *batch, key []byte) (bool, error) {
-			if err := b.table(tableFacts).Delete(key[8:]); err != nil {
-				return false, err
-			}
-			return true, b.table(tableFactAges).Delete(key)
-		},
-	})
+	return s.drop(ctx, "old facts", dropAged(tableFactAges, tableFacts, before, limit))
 }
 
 // unchanged returns up to limit sessions of a stage that did not change since a

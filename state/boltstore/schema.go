@@ -47,9 +47,10 @@ const (
 	tableOutbox
 	// tableOutboxIDs is id → seq and state.
 	tableOutboxIDs
-	// tableOutboxOrder is session NUL seq → due, for the open items.
+	// tableOutboxOrder is lane NUL seq → due, for the open items. An item's lane is
+	// its session; one without a session has a lane of its own.
 	tableOutboxOrder
-	// tableOutboxDue is due seq → session, for the first open item of each session.
+	// tableOutboxDue is due seq → lane, for the first open item of each lane.
 	tableOutboxDue
 	// tableTimers is id → timer.
 	tableTimers
@@ -83,7 +84,8 @@ const (
 	tableHolds
 	// tableSessionKeys is session NUL key → nothing.
 	tableSessionKeys
-	// tableSessionOutbox is session NUL seq → id of the item, settled or not.
+	// tableSessionOutbox is session NUL seq → id of the item, settled or not, for
+	// those that have a session.
 	tableSessionOutbox
 	// tableDropped is session → its agent, for sessions that were removed while
 	// their files and their agent's records may be there.
@@ -94,6 +96,14 @@ const (
 	tableSegments
 	// tableInSegment is number session → nothing.
 	tableInSegment
+	// tableCounts is key → how much was counted, and when that expires. It came
+	// with schema version 4, with those that follow.
+	tableCounts
+	// tableCountAges is time key → nothing, by when a count expires.
+	tableCountAges
+	// tableEffectAges is time id → nothing, for outbox items without a session, by
+	// when they were done.
+	tableEffectAges
 	tableCount
 )
 
@@ -105,6 +115,7 @@ var tableNames = [tableCount]string{
 	"session_lists",
 	"settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys", "session_outbox", "dropped",
 	"packed", "segments", "in_segment",
+	"counts", "count_ages", "effect_ages",
 }
 
 // The keys of tableMeta.
@@ -123,7 +134,7 @@ var (
 )
 
 // schemaVersion is what this program writes.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
@@ -131,7 +142,7 @@ var migrations = [schemaVersion]func(*bolt.Tx, time.Time) error{
 	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableMeta, tableRecords) },
 	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableRecords, tableSessionLists) },
 	func(tx *bolt.Tx, now time.Time) error {
-		err := createTables(tx, tableSessionLists, tableCount)
+		err := createTables(tx, tableSessionLists, tableCounts)
 		for _, build := range []func(*bolt.Tx, time.Time) error{listSessions, ageAll} {
 			if err == nil {
 				err = build(tx, now)
@@ -139,6 +150,7 @@ var migrations = [schemaVersion]func(*bolt.Tx, time.Time) error{
 		}
 		return err
 	},
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableCounts, tableCount) },
 }
 
 // createTables makes the tables from first up to the one before end.

@@ -274,7 +274,8 @@ func protect(path string, fn func() error) (err error) {
 // refusal keeps what callers branch on apart from the engine's own faults.
 func refusal(err error) bool {
 	_, claimed := errors.AsType[*state.FactClaimedError](err)
-	return claimed || errors.Is(err, state.ErrConflict) || errors.Is(err, state.ErrFenced) ||
+	_, spent := errors.AsType[*state.BudgetError](err)
+	return claimed || spent || errors.Is(err, state.ErrConflict) || errors.Is(err, state.ErrFenced) ||
 		errors.Is(err, state.ErrNotFound) || errors.Is(err, state.ErrExists) ||
 		errors.Is(err, state.ErrInvalid) || errors.Is(err, errFull)
 }

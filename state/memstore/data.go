@@ -16,6 +16,7 @@ type data struct {
 	deliveryIDs map[[2]string]uint64
 	letters     map[string]state.DeadLetter
 	facts       map[string]string
+	counts      map[string]count
 	sessions    map[string]state.Session
 	keys        map[string]state.KeyLink
 	turns       map[string]state.Turn
@@ -34,12 +35,19 @@ type item struct {
 	at rules.OutboxState
 }
 
+// count is how much was counted under a key.
+type count struct {
+	n       int
+	expires time.Time
+}
+
 func newData() *data {
 	return &data{
 		deliveries:  map[uint64]state.StoredDelivery{},
 		deliveryIDs: map[[2]string]uint64{},
 		letters:     map[string]state.DeadLetter{},
 		facts:       map[string]string{},
+		counts:      map[string]count{},
 		sessions:    map[string]state.Session{},
 		keys:        map[string]state.KeyLink{},
 		turns:       map[string]state.Turn{},
@@ -79,6 +87,9 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 	for _, f := range c.Facts {
 		d.facts[f.Key] = f.By
 		d.ages.facts[f.Key] = now
+	}
+	for _, n := range c.Counts {
+		d.counts[n.Key] = count{n: d.counts[n.Key].n + 1, expires: n.Expires}
 	}
 	for _, u := range c.Deliveries {
 		d.settleDelivery(u, now)
@@ -171,6 +182,9 @@ func (d *data) settleItem(s state.OutboxSettlement, now time.Time) {
 	case state.OutboxDone:
 		row.at = rules.OutboxSettled
 		row.Payload = nil
+		if row.SessionID == "" {
+			d.ages.effects[s.ID] = now
+		}
 	case state.OutboxRetry:
 		row.at = rules.OutboxOpen
 		row.NotBefore = s.RetryAt
@@ -223,3 +237,5 @@ func (v view) OutboxState(id string) (rules.OutboxState, bool, error) {
 	row, ok := v.d.outbox[id]
 	return row.at, ok, nil
 }
+
+func (v view) CountOf(key string) (int, error) { return v.d.counts[key].n, nil }

@@ -17,6 +17,7 @@ type ages struct {
 	noBody   map[uint64]bool
 	facts    map[string]time.Time
 	sessions map[string]time.Time
+	effects  map[string]time.Time // done, and of no session
 	noFiles  map[string]bool
 	dropped  map[string]string // session → agent
 	packed   map[string]state.PackedRecord
@@ -27,7 +28,7 @@ type ages struct {
 func newAges() ages {
 	return ages{
 		settled: map[uint64]time.Time{}, noBody: map[uint64]bool{}, facts: map[string]time.Time{},
-		sessions: map[string]time.Time{}, noFiles: map[string]bool{}, dropped: map[string]string{},
+		sessions: map[string]time.Time{}, effects: map[string]time.Time{}, noFiles: map[string]bool{}, dropped: map[string]string{},
 		packed: map[string]state.PackedRecord{}, segments: map[uint64]int64{},
 	}
 }
@@ -181,6 +182,31 @@ func (s *Store) DropFacts(ctx context.Context, before time.Time, limit int) (int
 		func(key string) bool {
 			delete(s.data.facts, key)
 			delete(a.facts, key)
+			return true
+		})
+}
+
+// DropCounts implements [state.Retainer].
+func (s *Store) DropCounts(ctx context.Context, before time.Time, limit int) (int, bool, error) {
+	return drop(ctx, s, limit, func() []string {
+		expiry := make(map[string]time.Time, len(s.data.counts))
+		for key, c := range s.data.counts {
+			expiry[key] = c.expires
+		}
+		return past(expiry, before, limit, every)
+	}, func(key string) bool {
+		delete(s.data.counts, key)
+		return true
+	})
+}
+
+// DropEffects implements [state.Retainer].
+func (s *Store) DropEffects(ctx context.Context, before time.Time, limit int) (int, bool, error) {
+	a := &s.data.ages
+	return drop(ctx, s, limit, func() []string { return past(a.effects, before, limit, every) },
+		func(id string) bool {
+			delete(s.data.outbox, id)
+			delete(a.effects, id)
 			return true
 		})
 }

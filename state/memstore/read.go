@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
@@ -80,6 +81,24 @@ func (s *Store) SessionByKey(ctx context.Context, key string) (state.Session, er
 	}, cloneSession)
 }
 
+// SessionKeys implements [state.Sessions].
+func (s *Store) SessionKeys(ctx context.Context, prefix, after string, limit int) ([]state.KeyLink, error) {
+	return list(ctx, s, max(limit, 0), func(d *data) []state.KeyLink {
+		return sorted(d.keys, func(k state.KeyLink) bool {
+			return !k.Alias && k.Key > after && strings.HasPrefix(k.Key, prefix)
+		}, func(a, b state.KeyLink) int { return cmp.Compare(a.Key, b.Key) })
+	}, same)
+}
+
+// Counted implements [state.Counts].
+func (s *Store) Counted(ctx context.Context, key string) (n int, err error) {
+	err = s.locked(ctx, func() error {
+		n = s.data.counts[key].n
+		return nil
+	})
+	return n, err
+}
+
 // ListSessions implements [state.Sessions].
 func (s *Store) ListSessions(ctx context.Context, after string, limit int) ([]state.Session, error) {
 	return list(ctx, s, limit, func(d *data) []state.Session {
@@ -132,7 +151,7 @@ func (s *Store) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]st
 			}
 			row.Attempts++
 			s.data.outbox[row.ID] = item{OutboxItem: row}
-			s.claims[row.SessionID] = row.ID
+			s.claims[rules.Lane(row)] = row.ID
 			claimed = append(claimed, cloneItem(row))
 		}
 		return nil
@@ -154,16 +173,17 @@ func (s *Store) NextOutbox(ctx context.Context) (time.Time, bool, error) {
 	return due, found, err
 }
 
-// heads returns the first open item of each session without a claim, those that
+// heads returns the first open item of each lane without a claim, those that
 // are due first in front.
 func (s *Store) heads() []state.OutboxItem {
 	first := map[string]state.OutboxItem{}
 	for _, row := range s.data.outbox {
-		if row.at != rules.OutboxOpen || s.claims[row.SessionID] != "" {
+		lane := rules.Lane(row.OutboxItem)
+		if row.at != rules.OutboxOpen || s.claims[lane] != "" {
 			continue
 		}
-		if head, ok := first[row.SessionID]; !ok || row.Seq < head.Seq {
-			first[row.SessionID] = row.OutboxItem
+		if head, ok := first[lane]; !ok || row.Seq < head.Seq {
+			first[lane] = row.OutboxItem
 		}
 	}
 	return slices.SortedFunc(maps.Values(first), func(a, b state.OutboxItem) int {

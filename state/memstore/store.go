@@ -30,7 +30,7 @@ type Store struct {
 	mu sync.Mutex
 	// data outlives a store that is reopened.
 	data   *data
-	claims map[string]string // session → claimed outbox item
+	claims map[string]string // lane → claimed outbox item
 	err    error             // why nothing can be done any more
 }
 
@@ -97,9 +97,9 @@ func (s *Store) Commit(ctx context.Context, c state.Change) (uint64, error) {
 		}
 		id = s.data.apply(c, s.opts.Now())
 		for _, settled := range c.Settle {
-			item := s.data.outbox[settled.ID]
-			if s.claims[item.SessionID] == settled.ID {
-				delete(s.claims, item.SessionID)
+			lane := rules.Lane(s.data.outbox[settled.ID].OutboxItem)
+			if s.claims[lane] == settled.ID {
+				delete(s.claims, lane)
 			}
 		}
 		return nil

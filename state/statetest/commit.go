@@ -57,7 +57,11 @@ func runCommit(t *testing.T, open Open) {
 			c := everything(s)
 			want := spoil(s, &c)
 			_, err := s.Commit(t.Context(), c)
-			if want != nil {
+			if want == errSpent {
+				if spent, ok := errors.AsType[*state.BudgetError](err); !ok || spent.Key != "a" {
+					t.Errorf("Commit: error %v, want a budget that is spent", err)
+				}
+			} else if want != nil {
 				wantErr(t, err, want, "Commit")
 			} else if _, ok := errors.AsType[*state.FactClaimedError](err); !ok {
 				t.Errorf("Commit: error %v, want a claimed fact", err)
@@ -86,6 +90,7 @@ func prepare(t testing.TB, s state.Store) {
 	accept(t, s, "b")
 	commit(t, s, state.Change{
 		Facts:      []state.Fact{{Key: "taken", By: "someone"}},
+		Counts:     []state.Count{{Key: "a", Limit: 1, Expires: at(9)}},
 		Sessions:   []state.Session{session("ses_0"), session("ses_9")},
 		Keys:       []state.KeyLink{{Key: "key_9", SessionID: "ses_9"}, {Key: "old_9", SessionID: "ses_9"}},
 		Turns:      []state.Turn{turn("trn_0", "ses_0")},
@@ -109,6 +114,7 @@ func everything(s state.Store) state.Change {
 	running.Version, running.Status, running.Epoch = 1, state.TurnRunning, s.Epoch()
 	return state.Change{
 		Facts:        []state.Fact{{Key: "new", By: "me"}},
+		Counts:       []state.Count{{Key: "a", Limit: 2, Expires: at(9)}, {Key: "b", Limit: 1, Expires: at(9)}},
 		Deliveries:   []state.DeliveryUpdate{{Seq: 1, Status: state.DeliveryDone, Decision: "ran"}},
 		Sessions:     []state.Session{old, session("ses_1")},
 		Keys:         []state.KeyLink{{Key: "key_1", SessionID: "ses_1"}, {Key: "alias_1", SessionID: "ses_1", Alias: true}},
@@ -125,6 +131,9 @@ func everything(s state.Store) state.Change {
 	}
 }
 
+// errSpent stands for a budget that is spent.
+var errSpent = errors.New("budget")
+
 // spoilers make the change fail on one precondition each, and say how; nil is a
 // claimed fact.
 func spoilers() map[string]func(state.Store, *state.Change) error {
@@ -132,6 +141,35 @@ func spoilers() map[string]func(state.Store, *state.Change) error {
 		"a claimed fact": func(_ state.Store, c *state.Change) error {
 			c.Facts = append(c.Facts, state.Fact{Key: "taken"})
 			return nil
+		},
+		"a claimed fact and a spent budget": func(_ state.Store, c *state.Change) error {
+			c.Facts = append(c.Facts, state.Fact{Key: "taken"})
+			c.Counts[0].Limit = 1
+			return nil
+		},
+		"a spent budget": func(_ state.Store, c *state.Change) error {
+			c.Counts[0].Limit = 1
+			return errSpent
+		},
+		"a budget of nothing": func(_ state.Store, c *state.Change) error {
+			c.Counts[0].Limit = 0
+			return errSpent
+		},
+		"a spent budget and a stale session": func(_ state.Store, c *state.Change) error {
+			c.Counts[0].Limit, c.Sessions[0].Version = 1, 7
+			return state.ErrConflict
+		},
+		"a budget below nothing": func(_ state.Store, c *state.Change) error {
+			c.Counts[0].Limit = -1
+			return state.ErrInvalid
+		},
+		"a count twice": func(_ state.Store, c *state.Change) error {
+			c.Counts = append(c.Counts, c.Counts[1])
+			return state.ErrInvalid
+		},
+		"an output that is no JSON": func(_ state.Store, c *state.Change) error {
+			c.Turns[0].Outputs = map[string]json.RawMessage{"review": json.RawMessage("{")}
+			return state.ErrInvalid
 		},
 		"a stale session": func(_ state.Store, c *state.Change) error {
 			c.Sessions[0].Version = 7

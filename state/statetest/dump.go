@@ -19,6 +19,9 @@ type snapshot struct {
 	Turns     []state.Turn
 	OpenTurns []state.Turn
 	Items     []state.OutboxItem
+	Loose     []state.OutboxItem
+	Counts    []int
+	Keys      []state.KeyLink
 	Timers    []state.Timer
 	Wakes     []state.Wake
 	Lifecycle []state.LifecycleEvent
@@ -40,6 +43,8 @@ func dump(t testing.TB, s state.Store) snapshot {
 		Sessions:  must(s.ListSessions(ctx, "", all))(t),
 		Recent:    must(s.RecentSessions(ctx, state.SessionFilter{}, all))(t),
 		OpenTurns: must(s.OpenTurns(ctx))(t),
+		Loose:     must(s.OutboxItems(ctx, ""))(t),
+		Keys:      must(s.SessionKeys(ctx, "", "", all))(t),
 		Timers:    must(s.DueTimers(ctx, farFuture, all))(t),
 		Wakes:     must(s.PendingWakes(ctx, "", all))(t),
 		Lifecycle: must(s.PendingLifecycle(ctx))(t),
@@ -57,6 +62,9 @@ func dump(t testing.TB, s state.Store) snapshot {
 	for _, row := range snap.Sessions {
 		snap.Turns = append(snap.Turns, must(s.Turns(ctx, row.ID))(t)...)
 		snap.Items = append(snap.Items, must(s.OutboxItems(ctx, row.ID))(t)...)
+	}
+	for _, key := range names {
+		snap.Counts = append(snap.Counts, must(s.Counted(ctx, key))(t))
 	}
 	for _, kind := range []state.RecordKind{state.RecordAgent, state.RecordRun, state.RecordCheckpoint} {
 		snap.Records = append(snap.Records, must(s.AgentRecords(ctx, kind, "", "", all))(t)...)

@@ -31,6 +31,8 @@ func RunKeeping(t *testing.T, open OpenKeeping) {
 		"bodies":                      keepsBodies,
 		"deliveries":                  keepsDeliveries,
 		"facts":                       keepsFacts,
+		"counts":                      keepsCounts,
+		"effects of no session":       keepsEffects,
 		"sessions go whole":           dropsSessions,
 		"sessions in use stay":        keepsOpenSessions,
 		"an agent goes step by step":  dropsAgents,
@@ -137,6 +139,61 @@ func keepsFacts(t *testing.T, s KeepingStore, c *clock) {
 	dropped(t, "those claimed anew", 0, false)(s.DropFacts(ctx, at(50), 10))
 	dropped(t, "all", 3, false)(s.DropFacts(ctx, at(200), 10))
 	dropped(t, "none is left", 0, false)(s.DropFacts(ctx, at(200), 10))
+}
+
+func keepsCounts(t *testing.T, s KeepingStore, _ *clock) {
+	ctx := t.Context()
+	count := func(key string, expires int) {
+		t.Helper()
+		commit(t, s, state.Change{Counts: []state.Count{{Key: key, Limit: 9, Expires: at(expires)}}})
+	}
+	count("a", 10)
+	count("b", 20)
+	count("c", 30)
+	count("a", 40) // the last one holds
+	dropped(t, "too early", 0, false)(s.DropCounts(ctx, at(20), 10))
+	dropped(t, "the first", 1, true)(s.DropCounts(ctx, at(35), 1))
+	dropped(t, "the second", 1, false)(s.DropCounts(ctx, at(35), 10))
+	for key, want := range map[string]int{"a": 2, "b": 0, "c": 0} {
+		if n := must(s.Counted(ctx, key))(t); n != want {
+			t.Errorf("%d are counted under %s, want %d", n, key, want)
+		}
+	}
+	count("b", 50) // begins anew
+	dropped(t, "all", 2, false)(s.DropCounts(ctx, at(60), 10))
+	dropped(t, "none is left", 0, false)(s.DropCounts(ctx, at(60), 10))
+}
+
+func keepsEffects(t *testing.T, s KeepingStore, c *clock) {
+	ctx := t.Context()
+	owe := func(ids ...string) {
+		t.Helper()
+		var c state.Change
+		for _, id := range ids {
+			c.Outbox = append(c.Outbox, owed(id, ""))
+		}
+		commit(t, s, c)
+	}
+	settle := func(id string, result state.OutboxResult) {
+		t.Helper()
+		commit(t, s, state.Change{Settle: []state.OutboxSettlement{{ID: id, Result: result}}})
+	}
+	owe("done", "dead", "open", "late")
+	commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("of a session", "ses_1")}})
+	settle("done", state.OutboxDone)
+	settle("of a session", state.OutboxDone)
+	settle("dead", state.OutboxDead)
+	c.at = at(100)
+	settle("late", state.OutboxDone)
+	dropped(t, "too early", 0, false)(s.DropEffects(ctx, at(0), 10))
+	dropped(t, "the old one", 1, false)(s.DropEffects(ctx, at(50), 10))
+	owe("done", "dead", "open", "late") // only the first is new
+	if got := itemIDs(must(s.OutboxItems(ctx, ""))(t)); fmt.Sprint(got) != "[open done]" {
+		t.Errorf("owed: %v", got)
+	}
+	settle("dead", state.OutboxDone) // a person let it go
+	dropped(t, "the others", 2, false)(s.DropEffects(ctx, at(200), 10))
+	dropped(t, "none is left", 0, false)(s.DropEffects(ctx, at(200), 10))
 }
 
 // lived stores a session that has had everything, and has nothing open.

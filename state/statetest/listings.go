@@ -8,6 +8,38 @@ import (
 )
 
 func runListings(t *testing.T, open Open) {
+	t.Run("keys that begin alike, by page", func(t *testing.T) {
+		s := open(t)
+		c := state.Change{Sessions: []state.Session{session("ses_1"), session("ses_2")}}
+		for key, id := range map[string]string{
+			"repo:4": "ses_1", "repo:4:": "ses_2", "repo:4:pull:1": "ses_1", "repo:4:pull:2": "ses_2",
+			"repo:4:pull:3": "ses_1", "repo:42:pull:1": "ses_1", "repo:3:pull:1": "ses_1",
+		} {
+			c.Keys = append(c.Keys, state.KeyLink{Key: key, SessionID: id})
+		}
+		c.Keys = append(c.Keys, state.KeyLink{Key: "repo:4:alias", SessionID: "ses_1", Alias: true})
+		commit(t, s, c)
+		commit(t, s, state.Change{Unlink: []string{"repo:4:pull:2"}})
+		for limit := 1; limit < 4; limit++ {
+			var got []string
+			for after, more := "", true; more; {
+				page := must(s.SessionKeys(t.Context(), "repo:4:", after, limit))(t)
+				if len(page) > limit {
+					t.Errorf("a page of %d has %d keys", limit, len(page))
+				}
+				more = len(page) == limit
+				for _, k := range page {
+					got = append(got, k.Key+" "+k.SessionID)
+					after = k.Key
+				}
+			}
+			wantJSON(t, got, []string{"repo:4: ses_2", "repo:4:pull:1 ses_1", "repo:4:pull:3 ses_1"}, fmt.Sprintf("keys by %d", limit))
+		}
+		if page := must(s.SessionKeys(t.Context(), "repo:4:", "", 0))(t); len(page) != 0 {
+			t.Errorf("a page of 0 has %v", page)
+		}
+	})
+
 	t.Run("deliveries come newest first, by page and filter, without bodies", func(t *testing.T) {
 		s := open(t)
 		if rows, next, err := s.Deliveries(t.Context(), state.DeliveryFilter{}, 9); len(rows) != 0 || next != 0 || err != nil {

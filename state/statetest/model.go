@@ -114,6 +114,15 @@ func (m *model) commit(t *rapid.T) {
 		}
 		c.Wakes = append(c.Wakes, state.Wake{ID: id, SessionID: sessionOf(id), At: at(0)})
 	}
+	for _, id := range someOf(t, "counts", 2) {
+		c.Counts = append(c.Counts, state.Count{
+			Key: id, Limit: rapid.SampledFrom([]int{3, 50, 50, 50}).Draw(t, "limit"), Expires: at(rapid.IntRange(0, 9).Draw(t, "expires"))})
+	}
+	for _, id := range someOf(t, "loose", 2) {
+		row := owed("loose_"+id, "")
+		row.NotBefore = at(rapid.IntRange(-1, 3).Draw(t, "not before"))
+		c.Outbox = append(c.Outbox, row)
+	}
 	if rapid.IntRange(0, 3).Draw(t, "facts") == 0 {
 		c.Facts = []state.Fact{{Key: fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "fact")), By: "model"}}
 	}
@@ -134,7 +143,11 @@ func (m *model) version(id string, t *rapid.T) uint64 {
 
 func (m *model) settle(t *rapid.T) {
 	var c state.Change
-	for _, id := range someOf(t, "owed", 2) {
+	ids := someOf(t, "owed", 2)
+	for _, id := range someOf(t, "loose", 1) {
+		ids = append(ids, "loose_"+id)
+	}
+	for _, id := range ids {
 		c.Settle = append(c.Settle, state.OutboxSettlement{
 			ID:      id,
 			Result:  rapid.SampledFrom([]state.OutboxResult{state.OutboxDone, state.OutboxRetry, state.OutboxDead}).Draw(t, "result"),
@@ -268,6 +281,9 @@ func kind(err error) string {
 	}
 	if claimed, ok := errors.AsType[*state.FactClaimedError](err); ok {
 		return "claimed by " + claimed.By
+	}
+	if spent, ok := errors.AsType[*state.BudgetError](err); ok {
+		return "spent " + spent.Key
 	}
 	for _, known := range []error{
 		state.ErrInvalid, state.ErrNotFound, state.ErrExists, state.ErrFenced, state.ErrConflict, state.ErrUnavailable} {

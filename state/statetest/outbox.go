@@ -178,6 +178,26 @@ func runOutbox(t *testing.T, open Open) {
 		}
 	})
 
+	t.Run("items without a session hold no one up", func(t *testing.T) {
+		s := open(t)
+		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("l1", ""), owed("l2", ""), owed("a1", "A")}})
+		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("l1", "")}})
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), ""))(t)), []string{"l1", "l2"}, "items of no session")
+		wantJSON(t, itemIDs(claim(t, s, 0, 9)), []string{"l1", "l2", "a1"}, "claimed")
+		settle(t, s, "l1", state.OutboxRetry, 60)
+		settle(t, s, "l2", state.OutboxDead, 0)
+		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("l3", "")}})
+		wantJSON(t, itemIDs(claim(t, s, 0, 9)), []string{"l3"}, "claimed while others wait")
+		settle(t, s, "l2", state.OutboxRetry, 0)
+		wantJSON(t, itemIDs(claim(t, s, 0, 9)), []string{"l2"}, "one that was given up, tried again")
+		settle(t, s, "l2", state.OutboxDone, 0)
+		wantJSON(t, itemIDs(claim(t, s, 60, 9)), []string{"l1"}, "one that had to wait")
+		settle(t, s, "l1", state.OutboxDone, 0)
+		settle(t, s, "l3", state.OutboxDone, 0)
+		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("l1", "")}})
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), ""))(t)), []string{}, "owed again")
+	})
+
 	t.Run("a session whose id begins like another's is apart", func(t *testing.T) {
 		s := open(t)
 		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("1", "A"), owed("2", "AB"), owed("3", "A"), owed("4", "")}})

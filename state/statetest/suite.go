@@ -21,6 +21,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("Sessions", func(t *testing.T) { runSessions(t, open) })
 	t.Run("Turns", func(t *testing.T) { runTurns(t, open) })
 	t.Run("Commit", func(t *testing.T) { runCommit(t, open) })
+	t.Run("Counts", func(t *testing.T) { runCounts(t, open) })
 	t.Run("Outbox", func(t *testing.T) { runOutbox(t, open) })
 	t.Run("Listings", func(t *testing.T) { runListings(t, open) })
 	t.Run("Timers", func(t *testing.T) { runTimers(t, open) })
@@ -58,6 +59,7 @@ func turn(id, sessionID string) state.Turn {
 	return state.Turn{
 		ID: id, SessionID: sessionID, Status: state.TurnQueued, Message: "review",
 		Request: json.RawMessage(`{"n":1}`), QueuedAt: at(0),
+		Outputs: map[string]json.RawMessage{"review": json.RawMessage(`{"findings":[]}`)},
 	}
 }
 

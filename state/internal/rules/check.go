@@ -19,6 +19,8 @@ type View interface {
 	RunningTurn(sessionID string) (string, bool, error)
 	Link(key string) (state.KeyLink, bool, error)
 	OutboxState(id string) (OutboxState, bool, error)
+	// CountOf returns how much was counted under a key.
+	CountOf(key string) (int, error)
 }
 
 // SessionHead is what preconditions need of a stored session.
@@ -50,7 +52,7 @@ const (
 // they write the first row.
 func Check(c state.Change, v View, epoch uint64) error {
 	for _, step := range []func(state.Change, View, uint64) error{
-		checkFacts, checkTurns, checkRunning, checkSessions, checkKeys, checkDeliveries, checkSettlements,
+		checkFacts, checkTurns, checkRunning, checkSessions, checkKeys, checkDeliveries, checkSettlements, checkCounts,
 	} {
 		if err := step(c, v, epoch); err != nil {
 			return fmt.Errorf("commit: %w", err)
@@ -197,6 +199,19 @@ func checkSettlements(c state.Change, v View, _ uint64) error {
 		}
 		if at == OutboxSettled || at == OutboxGivenUp && s.Result == state.OutboxDead {
 			return fmt.Errorf("outbox item %s is settled already: %w", s.ID, state.ErrConflict)
+		}
+	}
+	return nil
+}
+
+func checkCounts(c state.Change, v View, _ uint64) error {
+	for _, count := range c.Counts {
+		n, err := v.CountOf(count.Key)
+		if err != nil {
+			return err
+		}
+		if n >= count.Limit {
+			return &state.BudgetError{Key: count.Key, Limit: count.Limit}
 		}
 	}
 	return nil

@@ -14,8 +14,11 @@ func Update(d *state.StoredDelivery, u state.DeliveryUpdate, at time.Time) {
 	if u.Status == state.DeliveryPending && u.Decision == "" {
 		d.DecidedAt = time.Time{}
 	}
+	if u.Status == state.DeliveryPending {
+		d.Retries = u.Retries
+	}
 	if u.Replay {
-		d.Attempts = 0
+		d.Attempts, d.Retries = 0, 0
 		d.Replays++
 	}
 }
@@ -25,6 +28,18 @@ func Wanted(f state.DeliveryFilter, d state.StoredDelivery) bool {
 	return (f.Source == "" || d.Source == f.Source) && (f.Status == "" || d.Status == f.Status) &&
 		(f.SessionID == "" || d.SessionID == f.SessionID)
 }
+
+// Lane is what an outbox item stands in line with: the items of its session, or
+// none. It tells the two apart, since no id is anything but UTF-8.
+func Lane(o state.OutboxItem) string {
+	if o.SessionID == "" {
+		return NoSession + o.ID
+	}
+	return o.SessionID
+}
+
+// NoSession begins the lanes of items that belong to no session.
+const NoSession = "\xff"
 
 // DeliveryLetterID is the id of a dead delivery's letter.
 func DeliveryLetterID(source, id string) string { return "delivery:" + source + ":" + id }

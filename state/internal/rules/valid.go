@@ -39,7 +39,7 @@ func Headers(h map[string]string) map[string]string {
 // Lazy reports whether a change decides nothing, so that its only content, the
 // confirmations, may become durable with a later one.
 func Lazy(c state.Change) bool {
-	return len(c.Facts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Unlink)+len(c.Turns)+
+	return len(c.Facts)+len(c.Counts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Unlink)+len(c.Turns)+
 		len(c.Outbox)+len(c.Settle)+len(c.Timers)+len(c.CancelTimers)+
 		len(c.Wakes)+len(c.DoneWakes)+len(c.Lifecycle) == 0
 }
@@ -55,6 +55,10 @@ func Valid(c state.Change) error {
 	}
 	for _, f := range c.Facts {
 		v.id("fact", f.Key)
+	}
+	for _, n := range c.Counts {
+		once("count", n.Key)
+		v.check(n.Limit >= 0, "count %q has limit %d", n.Key, n.Limit)
 	}
 	for _, u := range c.Deliveries {
 		once("delivery", fmt.Sprint(u.Seq))
