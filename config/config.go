@@ -72,6 +72,7 @@ type GitHub struct {
 	// GraphQLURL is where the GraphQL API is; nil for the place that belongs to APIURL.
 	GraphQLURL *url.URL
 	Upkeep     Upkeep
+	Admission  Admission
 }
 
 // Bridge holds what decides which bridge runs, and with which keys.

@@ -68,6 +68,7 @@ func buildGitHub(v *values, p *problems) *GitHub {
 		g.GraphQLURL = apiRoot(v, p, EnvGitHubGraphQLURL)
 	}
 	g.Upkeep = buildUpkeep(v, p)
+	g.Admission = buildAdmission(v, p)
 	return g
 }
 

@@ -31,6 +31,10 @@ const (
 	EnvGitHubSweep      = "LIAISON_GITHUB_SWEEP"
 	EnvGitHubReconcile  = "LIAISON_GITHUB_RECONCILE"
 	EnvGitHubWritePause = "LIAISON_GITHUB_WRITE_PAUSE"
+	EnvGitHubBots       = "LIAISON_GITHUB_BOTS"
+	EnvGitHubPerActor   = "LIAISON_GITHUB_ACTOR_PER_DAY"
+	EnvGitHubPerPull    = "LIAISON_GITHUB_PULL_PER_DAY"
+	EnvGitHubPerRepo    = "LIAISON_GITHUB_REPOSITORY_PER_DAY"
 	EnvWebhookProxy     = "WEBHOOK_PROXY_URL"
 	EnvSlackSecret      = "SLACK_SIGNING_SECRET"
 	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
@@ -122,6 +126,14 @@ func Settings() []Setting {
 			Doc: "How often open sessions are compared with their pull requests, for what no delivery told. At least 10s; 0 turns it off."},
 		{Env: EnvGitHubWritePause, Key: "github.writePause", Default: "1s",
 			Doc: "Time between two writes of one installation; GitHub asks for at least one second. 0 is for an Enterprise Server without rate limits."},
+		{Env: EnvGitHubBots, Key: "github.allowedBots", List: true,
+			Doc: "Numeric user ids of bots that may ask and command like people with write permission. No other bot is answered, whatever its name."},
+		{Env: EnvGitHubPerActor, Key: "github.actorPerDay", Default: "50",
+			Doc: "Most reviews and questions of one person in a day (UTC). A repository's configuration can lower it."},
+		{Env: EnvGitHubPerPull, Key: "github.pullPerDay", Default: "50",
+			Doc: "Most reviews and questions on one pull request or issue in a day (UTC). A repository's configuration can lower it."},
+		{Env: EnvGitHubPerRepo, Key: "github.repositoryPerDay", Default: "500",
+			Doc: "Most reviews and questions in one repository in a day (UTC). A repository's configuration can lower it."},
 		{Env: EnvWebhookProxy, Key: "github.webhookProxyURL", Secret: true,
 			Doc: "For development: a smee channel, such as https://smee.io/CHANNEL, from which GitHub's deliveries are relayed. Each has to be signed with GITHUB_WEBHOOK_SECRET. https, or loopback; not together with LIAISON_PUBLIC_URL."},
 

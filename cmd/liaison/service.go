@@ -17,6 +17,7 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/handlers"
 	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/metrics"
@@ -41,12 +42,15 @@ const maxBlobCache = 512 << 20
 
 // service is the running process: its parts in the order in which they are made.
 type service struct {
-	log      *slog.Logger
-	store    *boltstore.Store
-	events   *eventlog.Log
-	keeper   *sessions.Keeper
-	bridge   *bridge.Client
-	cache    *evidence.DiskCache // nil, as github, when the channel is off
+	log    *slog.Logger
+	store  *boltstore.Store
+	events *eventlog.Log
+	keeper *sessions.Keeper
+	bridge *bridge.Client
+	cache  *evidence.DiskCache // nil, as github, when the channel is off
+
+	configurations *repoconfig.Folder // likewise
+
 	github   *github.Channel
 	engine   *sessions.Engine
 	platform *platforms
@@ -105,6 +109,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		if g.GraphQLURL != nil {
 			graphQL = g.GraphQLURL.String()
 		}
+		if s.configurations, err = repoconfig.OpenFolder(filepath.Join(cfg.StateDir, "configurations")); err != nil {
+			return nil, err
+		}
 		s.github, err = github.New(github.Options{
 			AppID:      g.AppID,
 			Key:        g.PrivateKey,
@@ -116,6 +123,12 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 			Redact:     secrets.String,
 			Logger:     log,
 			WritePause: g.Upkeep.WritePause,
+
+			Configurations: s.configurations,
+			AllowedBots:    g.Admission.AllowedBots,
+			Budgets: repoconfig.Budgets{
+				ActorPerDay: g.Admission.ActorPerDay, PullPerDay: g.Admission.PullPerDay, RepositoryPerDay: g.Admission.RepositoryPerDay,
+			},
 		})
 		if err != nil {
 			return nil, err
@@ -256,6 +269,9 @@ func (s *service) close() {
 	}
 	if s.admin != nil {
 		_ = s.admin.listener.Close()
+	}
+	if s.configurations != nil {
+		_ = s.configurations.Close()
 	}
 	if s.cache != nil {
 		_ = s.cache.Close()
