@@ -22,6 +22,7 @@ type app struct {
 	root    *url.URL
 	wire    *wire
 	circuit *circuit
+	grants  grants
 	pacer   *pacer
 	quota   *quota
 	answers *revalidator
@@ -75,6 +76,7 @@ func newApp(o Options) (*app, error) {
 			clock:     &clockWatch{now: o.Now, log: o.Logger},
 		},
 		circuit: &circuit{now: o.Now, log: o.Logger, open: map[int64]*breach{}},
+		grants:  grants{known: map[int64]grant{}},
 		pacer:   newPacer(o.WritePause, o.Now),
 		quota:   &quota{now: o.Now},
 		answers: &revalidator{},
@@ -99,10 +101,7 @@ func (a *app) repository(installation, id int64) (*repository, error) {
 		return r, nil
 	}
 	t := &repoTransport{app: a, id: key}
-	r := &repository{id: key, transport: t, client: a.clientOver(paced{
-		next:  timed{next: a.answers.through(key, t), limit: requestTimeout},
-		pacer: a.pacer, installation: installation,
-	})}
+	r := &repository{id: key, transport: t, client: a.pacedClient(installation, a.answers.through(key, t))}
 	a.repos[key] = r
 	return r, nil
 }
@@ -110,6 +109,11 @@ func (a *app) repository(installation, id int64) (*repository, error) {
 // client returns a go-github client over a transport whose requests are bounded in time.
 func (a *app) client(t http.RoundTripper) *gh.Client {
 	return a.clientOver(timed{next: t, limit: requestTimeout})
+}
+
+// pacedClient is one whose writes wait for their turn in an installation.
+func (a *app) pacedClient(installation int64, t http.RoundTripper) *gh.Client {
+	return a.clientOver(paced{next: timed{next: t, limit: requestTimeout}, pacer: a.pacer, installation: installation})
 }
 
 // clientOver returns a go-github client over a transport. It follows no redirect
@@ -125,20 +129,15 @@ func (a *app) clientOver(t http.RoundTripper) *gh.Client {
 }
 
 // signer returns a transport that signs with a token for one repository and
-// no more permissions than the work needs. It has an AppsTransport to itself:
-// refreshing a token writes to it without a lock.
-func (a *app) signer(id repoID, base http.RoundTripper) *ghinstallation.Transport {
+// with these permissions. It has an AppsTransport to itself: refreshing a token
+// writes to it without a lock.
+func (a *app) signer(id repoID, permissions *gh.InstallationPermissions, base http.RoundTripper) *ghinstallation.Transport {
 	apps := ghinstallation.NewAppsTransportFromPrivateKey(base, a.id, a.key)
 	apps.BaseURL = a.root.String()
 	t := ghinstallation.NewFromAppsTransport(apps, id.installation)
 	t.InstallationTokenOptions = &gh.InstallationTokenOptions{
 		RepositoryIDs: []int64{id.repository},
-		Permissions: &gh.InstallationPermissions{
-			Checks:       gh.String("write"),
-			Contents:     gh.String("read"),
-			Metadata:     gh.String("read"),
-			PullRequests: gh.String("write"),
-		},
+		Permissions:   permissions,
 	}
 	return t
 }

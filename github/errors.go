@@ -49,6 +49,8 @@ type PausedError struct {
 	After time.Duration
 	// gone is set when there is no such installation any more.
 	gone bool
+	// ungranted is set when no token is given for what was asked for.
+	ungranted bool
 }
 
 // Error implements error.

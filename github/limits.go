@@ -62,6 +62,9 @@ const (
 	// than lagWait, so that the second try is believed.
 	// https://github.com/octokit/auth-app.js/issues/65
 	freshToken = 5 * time.Second
+	// grantsFor is how long an installation's permissions are taken as known;
+	// whoever accepts new ones is heard of at once, by an event, or after this.
+	grantsFor = time.Hour
 	// maxDrift is the difference between GitHub's clock and ours that is worth a
 	// warning. The App's signature is dated 30 s back and lasts 2 min, so that a
 	// clock 30 s fast or 90 s slow cannot sign in at all.

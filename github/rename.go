@@ -53,7 +53,10 @@ func (t *repoTransport) resolve(ctx context.Context, former ...string) (string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	token := t.signer()
+	token, err := t.signer()
+	if err != nil {
+		return "", err
+	}
 	name, err := t.lookUp(ctx)
 	if notFound(err) {
 		t.drop(token)

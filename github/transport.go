@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,8 +28,14 @@ type repoTransport struct {
 
 	names names
 
+	// only is what tokens are asked for where the work is one operation; nil
+	// means what reviews need and the installation grants.
+	only map[string]string
+
 	mu    sync.Mutex
 	token *ghinstallation.Transport
+	// permissions are those that token was asked for.
+	permissions map[string]string
 	// installed is the installation that took the place of id's, once known.
 	installed int64
 }
@@ -84,11 +91,18 @@ func (t *repoTransport) send(req *http.Request, to *url.URL) (*http.Response, er
 		if err != nil {
 			return nil, err
 		}
-		token := t.signer()
+		token, err := t.signer()
+		if err != nil {
+			return nil, err
+		}
 		resp, err := token.RoundTrip(attempt)
 		if err != nil {
 			err = t.tokenError(err)
-			if again && t.reinstalled(req.Context(), to, err) {
+			if !again {
+				return nil, err
+			}
+			less, err := t.narrowed(req.Context(), err)
+			if less || t.reinstalled(req.Context(), to, err) {
 				continue
 			}
 			return nil, err
@@ -157,8 +171,10 @@ func (t *repoTransport) tokenError(err error) error {
 		paused.gone = true
 		return paused
 	case http.StatusUnprocessableEntity:
-		return t.paused("grants no token for the repository (" + why.Message +
+		paused := t.paused("grants no token for the repository (" + why.Message +
 			"); add the repository to the installation, or accept the App's new permissions in GitHub's settings")
+		paused.ungranted = true
+		return paused
 	}
 	return fmt.Errorf("GitHub gave no installation token: %d %s", resp.StatusCode, why.Message)
 }
@@ -167,16 +183,32 @@ func (t *repoTransport) paused(reason string) *PausedError {
 	return &PausedError{Installation: t.id.installation, Reason: reason, After: pausedFor}
 }
 
-// signer returns the transport with the current token.
-func (t *repoTransport) signer() *ghinstallation.Transport {
+// actual is the installation that reaches the repository, as far as we know.
+func (t *repoTransport) actual() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.token == nil {
-		id := t.id
-		id.installation = cmp.Or(t.installed, id.installation)
-		t.token = t.app.signer(id, roundTripper(t.watchMint))
+	return cmp.Or(t.installed, t.id.installation)
+}
+
+// signer returns the transport with the current token, or with a new one where
+// that would be for other permissions by now.
+func (t *repoTransport) signer() (*ghinstallation.Transport, error) {
+	id := t.id
+	id.installation = t.actual()
+	want := t.only
+	if want == nil {
+		want = tokenPermissions(t.app.knownGrants(id.installation))
 	}
-	return t.token
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token == nil || !maps.Equal(t.permissions, want) {
+		permissions, err := typedPermissions(want)
+		if err != nil {
+			return nil, err
+		}
+		t.token, t.permissions = t.app.signer(id, permissions, roundTripper(t.watchMint)), want
+	}
+	return t.token, nil
 }
 
 // drop forgets a token, unless another call has done so already.

@@ -80,7 +80,7 @@ func TestTokenIsForOneRepositoryAndLeastPermissions(t *testing.T) {
 	if len(asked.RepositoryIDs) != 1 || asked.RepositoryIDs[0] != w.repo.ID {
 		t.Errorf("repositories: %v", asked.RepositoryIDs)
 	}
-	want := map[string]string{"checks": "write", "contents": "read", "metadata": "read", "pull_requests": "write"}
+	want := map[string]string{"checks": "write", "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write", "statuses": "read"}
 	if len(asked.Permissions) != len(want) {
 		t.Errorf("permissions: %v", asked.Permissions)
 	}

@@ -3,6 +3,7 @@ package github
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,3 +221,19 @@ func (c constant) Read(p []byte) (int, error) {
 }
 
 var _ io.Reader = constant(0)
+
+// shifted is the real clock, moved forward by hand.
+type shifted struct{ ahead atomic.Int64 }
+
+func (s *shifted) now() time.Time          { return time.Now().Add(time.Duration(s.ahead.Load())) }
+func (s *shifted) advance(d time.Duration) { s.ahead.Add(int64(d)) }
+
+// readPermissions are those that a token was asked for.
+func readPermissions(t *testing.T, body []byte) map[string]string {
+	t.Helper()
+	var asked struct {
+		Permissions map[string]string `json:"permissions"`
+	}
+	must(t, json.Unmarshal(body, &asked))
+	return asked.Permissions
+}

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/github"
 )
 
 func read(t *testing.T, path string) string {
@@ -41,8 +42,8 @@ func parseYAML(t *testing.T, path string, into any) {
 	}
 }
 
-// The permissions are those of the calls that the github package makes, by
-// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps.
+// The permissions are those of the calls that the github package makes, which
+// its own tests hold to its list.
 func TestGitHubAppAsksForTheLeast(t *testing.T) {
 	t.Parallel()
 	var app struct {
@@ -58,11 +59,11 @@ func TestGitHubAppAsksForTheLeast(t *testing.T) {
 		Events      []string          `yaml:"default_events"`
 	}
 	parseYAML(t, "github-app.yml", &app)
-	want := map[string]string{
-		"checks":        "write", // POST and PATCH /repos/{owner}/{repo}/check-runs
-		"contents":      "read",  // GET contents, git/blobs, compare
-		"metadata":      "read",  // GET /repos/{owner}/{repo}
-		"pull_requests": "write", // GET pulls; POST and PATCH issues comments of a pull request
+	want := map[string]string{}
+	for _, p := range github.Permissions() {
+		if !p.Optional {
+			want[p.Name] = p.Level
+		}
 	}
 	for name, level := range app.Permissions {
 		if want[name] != level {
@@ -74,8 +75,15 @@ func TestGitHubAppAsksForTheLeast(t *testing.T) {
 			t.Errorf("%s is needed and not asked for", name)
 		}
 	}
-	if !slices.Equal(app.Events, []string{"pull_request"}) {
-		t.Errorf("events %v; only pull_request is acted on", app.Events)
+	var events []string
+	for _, s := range github.Subscriptions() {
+		events = append(events, s.Event)
+		if app.Permissions[s.Permission] == "" {
+			t.Errorf("event %s cannot be subscribed to without %s", s.Event, s.Permission)
+		}
+	}
+	if !slices.Equal(app.Events, events) {
+		t.Errorf("events %v, acted on are %v", app.Events, events)
 	}
 	if !strings.HasSuffix(app.HookAttributes.URL, "/webhooks/github") || app.Public {
 		t.Errorf("webhook %q, public %v", app.HookAttributes.URL, app.Public)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,7 +234,10 @@ func TestAppHasThePermissionsOfTheManifest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.call("GET", "/app", w.jwt(), "")
-	var app struct{ Permissions map[string]string }
+	var app struct {
+		Permissions map[string]string
+		Events      []string
+	}
 	if err := json.Unmarshal(a.body, &app); err != nil {
 		t.Fatal(err)
 	}
@@ -243,12 +247,13 @@ func TestAppHasThePermissionsOfTheManifest(t *testing.T) {
 	}
 	var manifest struct {
 		Permissions map[string]string `yaml:"default_permissions"`
+		Events      []string          `yaml:"default_events"`
 	}
 	if err := yaml.Unmarshal(data, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	if !maps.Equal(app.Permissions, manifest.Permissions) {
-		t.Errorf("the simulator's App has %v, the manifest %v", app.Permissions, manifest.Permissions)
+	if !maps.Equal(app.Permissions, manifest.Permissions) || !slices.Equal(app.Events, manifest.Events) {
+		t.Errorf("the simulator's App has %v, the manifest %v", app, manifest)
 	}
 }
 

@@ -16,7 +16,16 @@ const maxTokenRepositories = 500
 // defaultPermissions are those of the project's manifest: what it needs, no more.
 func defaultPermissions() map[string]string {
 	return map[string]string{
-		"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write",
+		"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write", "issues": "write",
+		"statuses": "read", "actions": "read", "merge_queues": "read",
+	}
+}
+
+// defaultEvents are those that the project's App subscribes to.
+func defaultEvents() []string {
+	return []string{
+		"pull_request", "issue_comment", "pull_request_review", "pull_request_review_comment", "issues", "check_run",
+		"check_suite", "status", "workflow_run", "merge_group", "repository",
 	}
 }
 
@@ -118,7 +127,7 @@ func (g *GitHub) appJSON(id int64, slug string) object {
 		"id": id, "slug": slug, "node_id": nodeID("App", id), "client_id": "Iv23" + digest(slug)[:16],
 		"owner": g.userJSON(g.account("liaison-owner")), "name": slug, "description": "", "external_url": g.web("/"),
 		"html_url": g.web("/apps/" + slug), "created_at": stamp(g.created), "updated_at": stamp(g.created),
-		"permissions": defaultPermissions(), "events": []string{"pull_request"},
+		"permissions": defaultPermissions(), "events": defaultEvents(),
 	}
 }
 
@@ -133,7 +142,7 @@ func (g *GitHub) installationJSON(i *installation) object {
 		"id": i.id, "account": g.userJSON(i.account), "repository_selection": "selected",
 		"access_tokens_url": g.api(path + "/access_tokens"), "repositories_url": g.api("/installation/repositories"),
 		"html_url": page, "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": i.account.id,
-		"target_type": i.account.kind, "permissions": i.permissions, "events": []string{"pull_request"},
+		"target_type": i.account.kind, "permissions": i.permissions, "events": defaultEvents(),
 		"created_at": stamp(i.created), "updated_at": stamp(i.created), "single_file_name": nil,
 		"has_multiple_single_files": false, "single_file_paths": []string{}, "suspended_by": by, "suspended_at": stamp(i.suspended),
 	}
