@@ -34,6 +34,29 @@ const (
 	maxKeptAnswers = 512
 	maxKeptBytes   = 8 << 20
 
+	// hookWindow is how long GitHub shows a delivery and sends it again on request.
+	// https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
+	hookWindow = 3 * 24 * time.Hour
+	// hookSettles is how old an attempt must be before its delivery counts as
+	// missing; GitHub itself waits 10 s for an answer, Enterprise Server 30 s.
+	hookSettles = time.Minute
+	// sweepOverlap is how much of what was swept is looked at again: GitHub's
+	// clock and its order of attempts are not ours.
+	sweepOverlap = 2 * time.Minute
+	// maxSweepPages and maxSweepRecoveries bound one sweep: 2,000 attempts looked
+	// at, and about 200 deliveries taken in. The next goes on from there.
+	maxSweepPages      = 20
+	maxSweepRecoveries = 200
+	// maxFetches is how often a delivery is fetched in vain before GitHub is asked
+	// to send it again.
+	maxFetches = 3
+	// recoverPause and redeliverPause are the times between two deliveries that are
+	// recovered; a request to send again changes something at GitHub.
+	recoverPause   = 100 * time.Millisecond
+	redeliverPause = time.Second
+	// maxHookHeader bounds a header that is kept of a delivery, in bytes.
+	maxHookHeader = 256
+
 	// requestTimeout bounds one call with all that belongs to it: minting a
 	// token, the answer's body, one repetition.
 	requestTimeout = 30 * time.Second

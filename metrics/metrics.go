@@ -25,6 +25,8 @@ type Metrics struct {
 	turnQueue *prometheus.HistogramVec
 	effects   *prometheus.HistogramVec
 	events    prometheus.Counter
+	missed    *prometheus.CounterVec
+	recovered *prometheus.CounterVec
 }
 
 // Options says what is counted about.
@@ -80,6 +82,10 @@ func New(o Options) *Metrics {
 			"Time that turns stood in line before they ran.", turnBuckets, "channel"),
 		effects: histogram("liaison_effect_attempt_seconds",
 			"Time of attempts to write to a platform, by how they ended.", effectBuckets, "channel", "result"),
+		missed: counter("liaison_deliveries_missed_total",
+			"Deliveries that did not arrive and were found afterwards.", "source"),
+		recovered: counter("liaison_deliveries_recovered_total",
+			"Deliveries that did not arrive and were fetched, or asked for again.", "source", "how"),
 		events: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "liaison_events_appended_total", Help: "Events appended to the records of sessions.",
 		}),
@@ -90,7 +96,7 @@ func New(o Options) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.bodyBytes, m.ack, m.decided, m.wait, m.turns, m.turnQueue, m.effects, m.events, build,
+		m.requests, m.bodyBytes, m.ack, m.decided, m.wait, m.turns, m.turnQueue, m.effects, m.events, m.missed, m.recovered, build,
 		newSnapshots(o.Read),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -127,6 +133,16 @@ func (m *Metrics) EffectSettled(channel, result string, took time.Duration) {
 
 // EventsAppended counts events of sessions' records.
 func (m *Metrics) EventsAppended(n int) { m.events.Add(float64(n)) }
+
+// DeliveriesMissed counts deliveries that did not arrive.
+func (m *Metrics) DeliveriesMissed(source string, n int) {
+	m.missed.WithLabelValues(source).Add(float64(n))
+}
+
+// DeliveriesRecovered counts deliveries that were recovered, by how.
+func (m *Metrics) DeliveriesRecovered(source, how string, n int) {
+	m.recovered.WithLabelValues(source, how).Add(float64(n))
+}
 
 // ServeHTTP shows the metrics in Prometheus' text format.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

@@ -48,6 +48,9 @@ func told() *metrics.Metrics {
 	m.TurnEnded("github", "completed", 2*time.Second, 90*time.Second)
 	m.EffectSettled("github", "done", 400*time.Millisecond)
 	m.EventsAppended(12)
+	m.DeliveriesMissed("github", 3)
+	m.DeliveriesRecovered("github", "fetched", 2)
+	m.DeliveriesRecovered("github", "redelivered", 1)
 	return m
 }
 

@@ -52,6 +52,7 @@ type service struct {
 	configurations *repoconfig.Folder // likewise
 
 	github   *github.Channel
+	upkeep   *gitHubUpkeep // nil when the channel is off
 	engine   *sessions.Engine
 	platform *platforms
 	api      *api.API
@@ -146,6 +147,10 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	}
 	counts := metrics.New(metrics.Options{Version: buildVersion(), Read: s.snapshot, Logger: log})
 
+	if s.github != nil {
+		s.upkeep = newGitHubUpkeep(s, cfg, counts)
+	}
+
 	s.engine, err = sessions.New(sessions.Options{
 		Store:           s.store,
 		Log:             s.events,
@@ -234,6 +239,9 @@ func (s *service) run(ctx context.Context) error {
 		}
 	})
 	parts.Go(func() { s.platform.run(ctx) })
+	if s.upkeep != nil {
+		parts.Go(func() { s.upkeep.run(ctx) })
+	}
 	if s.admin != nil {
 		parts.Go(func() { s.admin.run(ctx) })
 	}

@@ -54,7 +54,7 @@ type GitHub struct {
 	checks        map[int64]*checkRun
 	suites        map[string]int64    // app, repository and SHA → check suite id
 	manifests     map[string]manifest // by the code of their conversion
-	deliveries    []*hookDelivery // in order of their ids
+	deliveries    []*hookDelivery     // in order of their ids
 	hookURL       string
 	redelivering  sync.WaitGroup
 	requests      []RecordedRequest
