@@ -11,7 +11,7 @@ import (
 )
 
 // sample is a channel and a turn that golden files are made of.
-func sample(t *testing.T) (*Channel, sessions.Turn) {
+func sample(t testing.TB) (*Channel, sessions.Turn) {
 	t.Helper()
 	channel, err := New(Options{AppID: appID, Key: appKey(), Random: constant(0xab),
 		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }})

@@ -30,6 +30,8 @@ type submission struct {
 	// review went; empty when everything was looked at.
 	Head  string `json:"head,omitempty"`
 	Since string `json:"since,omitempty"`
+	// Omitted counts findings that were too many to be kept.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // finding is one remark of a review about a place.
@@ -47,6 +49,9 @@ type finding struct {
 	// Demoted says why the finding cannot stand at its line; it then stands in
 	// the summary. Empty when it can.
 	Demoted string `json:"demoted,omitempty"`
+
+	// number is the finding's place in what the agent handed in, from 1.
+	number int
 }
 
 // fingerprint is the same for what is found again, also where it has moved to
@@ -60,6 +65,31 @@ func (f finding) fingerprint() string {
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// rank orders severities, the worst first.
+func rank(severity string) int {
+	switch severity {
+	case severityError:
+		return 0
+	case severityWarning:
+		return 1
+	}
+	return 2
+}
+
+// verdict counts what the findings are worth.
+func (s submission) verdict() verdict {
+	v := verdict{counted: true}
+	for _, f := range s.Findings {
+		switch f.Severity {
+		case severityError:
+			v.errors++
+		case severityWarning:
+			v.warnings++
+		}
+	}
+	return v
 }
 
 // anchored reports whether the finding can stand at its line.

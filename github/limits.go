@@ -15,6 +15,26 @@ const (
 	maxCheckTitle = 120
 	// maxBranch keeps a branch's name within a sentence; git allows about 250 bytes.
 	maxBranch = 100
+	// maxFindings bounds the findings of one review that are kept. GitHub takes 50
+	// annotations a request, and nobody reads more of them than this.
+	maxFindings = 200
+	// maxFindingBody bounds the text of a finding, and its suggestion, in bytes; an
+	// annotation's message ends at 64 KB, long after its reader does.
+	// https://docs.github.com/rest/checks/runs#create-a-check-run
+	maxFindingBody = 8 << 10
+	// maxFindingTitle bounds the title in characters: GitHub's own limit for that of an annotation is 255.
+	maxFindingTitle = 200
+	// maxFindingPath bounds the path in bytes, as Linux does.
+	maxFindingPath = 4096
+	// maxSummary bounds the summary in bytes, so that it leaves room in a comment.
+	maxSummary = 60 << 10
+	// maxSubmission bounds a whole review as it is kept, in bytes of JSON. A turn
+	// keeps 256 KiB of outputs with their names.
+	maxSubmission = 240 << 10
+	// maxEvidencePatch and maxEvidenceManifest bound what is read back of the
+	// evidence, in bytes: a manifest of 3,000 files of the longest names fits in.
+	maxEvidencePatch    = 8 << 20
+	maxEvidenceManifest = 32 << 20
 	// pageSize is the most that GitHub lists on a page.
 	pageSize = 100
 	// maxCommentPages bounds the search for our own comment: 10,000 comments.

@@ -98,7 +98,7 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 	if result.Output != nil && !json.Valid(result.Output) {
 		return Result{}, true, fmt.Errorf("tool %s made an output that is not JSON", t.Name)
 	}
-	result.Text = cut(result.Text, maxText, "\n[cut here: the rest is too long]")
+	result.Text = Cut(result.Text, maxText, "\n[cut here: the rest is too long]")
 	if result.Output != nil {
 		if err := l.Keep(ctx, c, t.Name, result); err != nil {
 			return Result{}, t.Writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
@@ -123,5 +123,5 @@ func (t *readyTool) guarded(ctx context.Context, c Call) (result Result, err err
 
 // failed tells the agent why a call failed.
 func failed(err error) Result {
-	return Result{Text: cut(err.Error(), maxText, " …"), IsError: true}
+	return Result{Text: Cut(err.Error(), maxText, " …"), IsError: true}
 }

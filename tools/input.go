@@ -95,12 +95,12 @@ func leaves(e *jsonschema.ValidationError, all []string) []string {
 	}
 	where := "/" + strings.Join(e.InstanceLocation, "/")
 	what := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-	return append(all, cut(strings.Join(strings.Fields(where+": "+what), " "), maxFault, " …"))
+	return append(all, Cut(strings.Join(strings.Fields(where+": "+what), " "), maxFault, " …"))
 }
 
-// cut returns text as valid UTF-8 of at most size bytes; a mark says that some is
+// Cut returns text as valid UTF-8 of at most size bytes; a mark says that some is
 // missing.
-func cut(text string, size int, mark string) string {
+func Cut(text string, size int, mark string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= size {
 		return text
