@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/liaison-bot/liaison/sessions"
 )
@@ -39,16 +40,70 @@ var targetHeader = http.CanonicalHeaderKey("X-GitHub-Hook-Installation-Target-Ty
 // cannot be understood or cannot be acted on by this App, and belongs among
 // the dead letters.
 func Map(d sessions.Delivery, self Self) (sessions.Intent, error) {
-	switch d.Event {
-	case "pull_request":
-		return mapPullRequest(d, self)
-	case "ping":
-		return ignore("ping: GitHub tests the webhook"), nil
-	case "":
+	if d.Event == "" {
 		return sessions.Intent{}, errors.New("the delivery names no event (X-GitHub-Event)")
-	default:
+	}
+	read, known := mapping(d.Event)
+	if !known {
 		return ignore("event %s asks for nothing", quote(d.Event)), nil
 	}
+	p, err := decode(d.Body)
+	if err != nil {
+		return sessions.Intent{}, fmt.Errorf("%s: %w", d.Event, err)
+	}
+	e := event{payload: p, name: d.Event, delivery: d, self: self}
+	if self.isBot(p.Sender) {
+		return ignore("%s: our own doing", e.word()), nil
+	}
+	in, err := read(e)
+	if err != nil {
+		if errors.Is(err, errForeignHook) && d.Headers[targetHeader] != "" {
+			err = fmt.Errorf("%w; %s says %s", err, targetHeader, quote(d.Headers[targetHeader]))
+		}
+		return sessions.Intent{}, fmt.Errorf("%s: %w", e.word(), err)
+	}
+	return in, nil
+}
+
+// mapping returns what reads an event. Each reader is pure, and small.
+func mapping(name string) (read func(event) (sessions.Intent, error), known bool) {
+	switch name {
+	case "ping":
+		return mapPing, true
+	case "pull_request":
+		return mapPullRequest, true
+	case "issue_comment":
+		return mapIssueComment, true
+	case "pull_request_review":
+		return mapPullRequestReview, true
+	case "pull_request_review_comment":
+		return mapPullRequestReviewComment, true
+	case "issues":
+		return mapIssues, true
+	case "check_run":
+		return mapCheckRun, true
+	case "check_suite":
+		return mapCheckSuite, true
+	case "status":
+		return mapStatus, true
+	case "workflow_run":
+		return mapWorkflowRun, true
+	case "merge_group":
+		return mapMergeGroup, true
+	case "installation":
+		return mapInstallation, true
+	case "installation_repositories":
+		return mapInstallationRepositories, true
+	case "installation_target":
+		return mapInstallationTarget, true
+	case "repository":
+		return mapRepository, true
+	}
+	return nil, false
+}
+
+func mapPing(event) (sessions.Intent, error) {
+	return ignore("ping: GitHub tests the webhook"), nil
 }
 
 func ignore(format string, args ...any) sessions.Intent {
@@ -67,7 +122,7 @@ func quote(s string) string {
 // version tells apart two deliveries about one object: the object's own time
 // of change or, without one, the hash of the body.
 func version(updatedAt string, body []byte) string {
-	if updatedAt != "" {
+	if len(updatedAt) <= len(time.RFC3339Nano) && !parseTime(updatedAt).IsZero() {
 		return updatedAt
 	}
 	sum := sha256.Sum256(body)

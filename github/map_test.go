@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // self is who we are in these tests; sender 77 is our own bot.
-var self = Self{AppID: appID, BotID: 77}
+var self = Self{AppID: appID, BotID: 77, Handle: "liaison"}
 
 const (
 	headSHA   = "2222222222222222222222222222222222222222"
@@ -28,20 +29,71 @@ func delivery(event string, body []byte) sessions.Delivery {
 	}
 }
 
-func fixture(t testing.TB, action string) []byte {
+// fixtures are the names of all events that are kept as examples.
+func fixtures(t testing.TB) []string {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", "events", "pull_request."+action+".json"))
+	files, err := filepath.Glob(filepath.Join("testdata", "events", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
+	}
+	return files
+}
+
+func eventFixture(t testing.TB, name string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", "events", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return body
 }
 
+// eventOf is the event that a fixture's name begins with.
+func eventOf(name string) string {
+	event, _, _ := strings.Cut(name, ".")
+	return event
+}
+
+// mapped maps a fixture, changed by pairs of a dotted path and a value.
+func mapped(t testing.TB, name string, changes ...any) sessions.Intent {
+	t.Helper()
+	in, err := Map(delivery(eventOf(name), changedEvent(t, name, changes...)), self)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return in
+}
+
+func fixture(t testing.TB, action string) []byte {
+	t.Helper()
+	return eventFixture(t, "pull_request."+action)
+}
+
 // edited returns the fixture with a field set; nil removes it. The path is dotted.
 func edited(t testing.TB, action, path string, value any) []byte {
 	t.Helper()
+	return changedEvent(t, "pull_request."+action, path, value)
+}
+
+// null stands for a null in a change; nil removes the field.
+var null = json.RawMessage("null")
+
+func changedEvent(t testing.TB, name string, changes ...any) []byte {
+	t.Helper()
+	body := eventFixture(t, name)
+	for i := 0; i+1 < len(changes); i += 2 {
+		body = changed(t, body, changes[i].(string), changes[i+1])
+	}
+	return body
+}
+
+func changed(t testing.TB, body []byte, path string, value any) []byte {
+	t.Helper()
 	var doc map[string]any
-	if err := json.Unmarshal(fixture(t, action), &doc); err != nil {
+	if err := json.Unmarshal(body, &doc); err != nil {
 		t.Fatal(err)
 	}
 	at := doc
@@ -62,19 +114,17 @@ func edited(t testing.TB, action, path string, value any) []byte {
 	return body
 }
 
-func TestMapPullRequest(t *testing.T) {
+// What each event asks for, as a reviewer of a change reads it.
+func TestMapGolden(t *testing.T) {
 	t.Parallel()
-	for _, action := range []string{"opened", "reopened", "ready_for_review", "synchronize", "closed"} {
-		t.Run(action, func(t *testing.T) {
+	for _, name := range fixtures(t) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Map(delivery("pull_request", fixture(t, action)), self)
-			must(t, err)
+			got := mapped(t, name)
 			shown, err := json.MarshalIndent(got, "", "  ")
 			must(t, err)
-			golden(t, "intents/pull_request."+action+".json", string(shown)+"\n")
-			again, err := Map(delivery("pull_request", fixture(t, action)), self)
-			must(t, err)
-			if second, _ := json.MarshalIndent(again, "", "  "); !bytes.Equal(shown, second) {
+			golden(t, "intents/"+name+".json", string(shown)+"\n")
+			if second, _ := json.MarshalIndent(mapped(t, name), "", "  "); !bytes.Equal(shown, second) {
 				t.Error("the same delivery gave another intent")
 			}
 		})
@@ -92,9 +142,7 @@ func TestMapIgnoresWithAReason(t *testing.T) {
 		"unknown event":     {"gollum", []byte(`{}`), `"gollum"`},
 		"long event":        {strings.Repeat("é", 500), nil, "…"},
 		"unknown action":    {"pull_request", edited(t, "opened", "action", "sprouted"), `"sprouted"`},
-		"labeled":           {"pull_request", edited(t, "opened", "action", "labeled"), "labeled"},
-		"draft opened":      {"pull_request", edited(t, "opened", "pull_request.draft", true), "draft"},
-		"draft pushed":      {"pull_request", edited(t, "synchronize", "pull_request.draft", true), "draft"},
+		"assigned":          {"pull_request", edited(t, "opened", "action", "assigned"), "assigned"},
 		"push to closed":    {"pull_request", edited(t, "synchronize", "pull_request.state", "closed"), "closed"},
 		"our own doing":     {"pull_request", edited(t, "opened", "sender.id", 77), "our own"},
 		"our own, no draft": {"pull_request", edited(t, "closed", "sender.id", 77), "our own"},
@@ -108,6 +156,15 @@ func TestMapIgnoresWithAReason(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// A draft is for the repository's configuration to judge.
+func TestDraftIsToldOn(t *testing.T) {
+	t.Parallel()
+	in := mapped(t, "pull_request.opened", "pull_request.draft", true)
+	if r, err := parseRequest(in.Request); err != nil || !r.Draft || !in.Weigh {
+		t.Errorf("got %+v, %v", in, err)
 	}
 }
 
@@ -229,16 +286,20 @@ func TestTitleIsOneBoundedLine(t *testing.T) {
 }
 
 // Every field of every fixture set to null, removed, or given another type:
-// always a decision with a reason, or an error; never a panic.
+// always a decision with a reason, or an error; never a panic
+// (https://github.com/woodpecker-ci/woodpecker/issues/5680).
 func TestEveryFieldMayBeAnything(t *testing.T) {
 	t.Parallel()
-	for _, action := range []string{"opened", "reopened", "ready_for_review", "synchronize", "closed"} {
-		var doc map[string]any
-		must(t, json.Unmarshal(fixture(t, action), &doc))
-		forEachField(doc, func(name string) {
-			body, err := json.Marshal(doc)
-			must(t, err)
-			checkDecided(t, action+" with "+name, body)
+	for _, name := range fixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var doc map[string]any
+			must(t, json.Unmarshal(eventFixture(t, name), &doc))
+			forEachField(doc, func(change string) {
+				body, err := json.Marshal(doc)
+				must(t, err)
+				checkDecided(t, name+" with "+change, eventOf(name), body)
+			})
 		})
 	}
 }
@@ -258,48 +319,62 @@ func forEachField(doc map[string]any, f func(name string)) {
 			delete(at, key)
 			f(prefix + key + " removed")
 			at[key] = was
-			if inner, ok := was.(map[string]any); ok {
+			switch inner := was.(type) {
+			case map[string]any:
 				walk(prefix+key+".", inner)
+			case []any:
+				for _, v := range inner[:min(len(inner), 1)] {
+					if o, ok := v.(map[string]any); ok {
+						walk(prefix+key+"[0].", o)
+					}
+				}
 			}
 		}
 	}
 	walk("", doc)
 }
 
-func checkDecided(t *testing.T, name string, body []byte) {
+// checkDecided checks that a delivery gets a decision that the engine can take.
+func checkDecided(t *testing.T, name, event string, body []byte) {
 	t.Helper()
-	got, err := Map(delivery("pull_request", body), self)
-	switch {
-	case err != nil:
-		if err.Error() == "" {
-			t.Errorf("%s: an error without words", name)
+	got, err := Map(delivery(event, body), self)
+	if err != nil {
+		if err.Error() == "" || strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("%s: error %q", name, err)
 		}
-	case got.Reason == "" || strings.ContainsAny(got.Reason, "\n\r"):
+		return
+	}
+	if got.Reason == "" || len(got.Reason) > 500 || strings.ContainsAny(got.Reason, "\n\r") {
 		t.Errorf("%s: reason %q", name, got.Reason)
-	case got.Action != sessions.ActionIgnore:
-		if got.Key == "" || got.Fact == "" || got.Revision.ID == "" || got.Revision.At.IsZero() || got.Principal == "" {
-			t.Errorf("%s: incomplete intent %+v", name, got)
+	}
+	for _, id := range append([]string{got.Key, got.Fact}, append(got.Aliases, got.KeyPrefixes...)...) {
+		if id != "" && !state.ValidID(id) {
+			t.Errorf("%s: id %q", name, id)
 		}
-		if _, err := parseRequest(got.Request); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	}
+	if got.Action == sessions.ActionIgnore && !got.Weigh && len(got.Effects) == 0 {
+		return
+	}
+	if got.Key == "" || got.Principal == "" {
+		t.Errorf("%s: incomplete intent %+v", name, got)
+	}
+	if got.Fact == "" && got.Action != sessions.ActionWake {
+		t.Errorf("%s: no fact, so that it could be done twice: %+v", name, got)
+	}
+	if _, err := parseUnweighed(got.Request); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if !got.Weigh && (got.Action == sessions.ActionRun) {
+		t.Errorf("%s: runs an agent without being weighed: %+v", name, got)
 	}
 }
 
 func FuzzMap(f *testing.F) {
-	for _, action := range []string{"opened", "reopened", "ready_for_review", "synchronize", "closed"} {
-		f.Add("pull_request", fixture(f, action))
+	for _, name := range fixtures(f) {
+		f.Add(eventOf(name), eventFixture(f, name))
 	}
-	f.Add("ping", []byte("{}"))
 	f.Add("pull_request", []byte(`{"action":"opened","installation":{"id":1},"Number":7}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
-		if event == "pull_request" {
-			checkDecided(t, "fuzz", body)
-			return
-		}
-		got, err := Map(delivery(event, body), self)
-		if err == nil && (got.Reason == "" || got.Action != sessions.ActionIgnore) {
-			t.Errorf("event %q: %+v", event, got)
-		}
+		checkDecided(t, "fuzz", event, body)
 	})
 }

@@ -13,32 +13,149 @@ import (
 // small on purpose: GitHub removes and nulls fields over the years, and a field
 // that nobody reads shall break nothing.
 type payload struct {
-	Action       string `json:"action"`
-	Number       int    `json:"number"`
-	Before       string `json:"before"`
-	Installation struct {
-		ID int64 `json:"id"`
-	} `json:"installation"`
-	Repository struct {
-		ID       int64  `json:"id"`
-		FullName string `json:"full_name"`
-	} `json:"repository"`
-	Sender struct {
-		ID int64 `json:"id"`
-	} `json:"sender"`
-	PullRequest struct {
-		Number    int    `json:"number"`
-		Title     string `json:"title"`
-		State     string `json:"state"`
-		Draft     bool   `json:"draft"`
-		UpdatedAt string `json:"updated_at"`
-		Head      struct {
-			SHA string `json:"sha"`
-		} `json:"head"`
-		Base struct {
-			Ref string `json:"ref"`
-		} `json:"base"`
-	} `json:"pull_request"`
+	Action       string     `json:"action"`
+	Number       int        `json:"number"`
+	Before       string     `json:"before"`
+	Installation hookObject `json:"installation"`
+	Repository   hookRepo   `json:"repository"`
+	Sender       hookUser   `json:"sender"`
+	PullRequest  hookPull   `json:"pull_request"`
+	Issue        hookIssue  `json:"issue"`
+	Label        hookLabel  `json:"label"`
+	Changes      struct {
+		Base *struct{} `json:"base"`
+	} `json:"changes"`
+	RequestedTeam struct {
+		ID   int64  `json:"id"`
+		Slug string `json:"slug"`
+	} `json:"requested_team"`
+	Comment    hookComment `json:"comment"`
+	Review     hookReview  `json:"review"`
+	CheckRun   hookCheck   `json:"check_run"`
+	CheckSuite hookSuite   `json:"check_suite"`
+	// SHA and State are those of a commit status.
+	SHA         string `json:"sha"`
+	State       string `json:"state"`
+	WorkflowRun struct {
+		HeadSHA string `json:"head_sha"`
+	} `json:"workflow_run"`
+	MergeGroup hookMergeGroup `json:"merge_group"`
+	// Repositories are those of an installation, Removed those that it lost.
+	Repositories []hookRepo `json:"repositories"`
+	Removed      []hookRepo `json:"repositories_removed"`
+}
+
+// object is something of which only the id matters.
+type hookObject struct {
+	ID int64 `json:"id"`
+}
+
+type hookRepo struct {
+	ID       int64  `json:"id"`
+	FullName string `json:"full_name"`
+}
+
+// user is an account. Who was deleted is null at GitHub, and has no id here.
+type hookUser struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// account returns who that is. A login that could not stand in a URL is left out.
+func (u hookUser) account() account {
+	if u.ID <= 0 {
+		return account{}
+	}
+	a := account{ID: u.ID, Bot: u.Type == "Bot"}
+	if validName(strings.TrimSuffix(u.Login, botSuffix)) {
+		a.Login = u.Login
+	}
+	return a
+}
+
+type hookLabel struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+type hookPull struct {
+	Number    int         `json:"number"`
+	Title     string      `json:"title"`
+	State     string      `json:"state"`
+	Draft     bool        `json:"draft"`
+	UpdatedAt string      `json:"updated_at"`
+	User      hookUser    `json:"user"`
+	Labels    []hookLabel `json:"labels"`
+	Head      struct {
+		SHA  string     `json:"sha"`
+		Repo hookObject `json:"repo"`
+	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+}
+
+type hookIssue struct {
+	Number      int         `json:"number"`
+	Title       string      `json:"title"`
+	Body        string      `json:"body"`
+	UpdatedAt   string      `json:"updated_at"`
+	Draft       bool        `json:"draft"`
+	User        hookUser    `json:"user"`
+	Labels      []hookLabel `json:"labels"`
+	PullRequest *struct{}   `json:"pull_request"`
+	App         hookObject  `json:"performed_via_github_app"`
+}
+
+// writing is what comments and reviews have in common.
+type hookText struct {
+	ID      int64      `json:"id"`
+	Body    string     `json:"body"`
+	URL     string     `json:"html_url"`
+	User    hookUser   `json:"user"`
+	App     hookObject `json:"performed_via_github_app"`
+	Created string     `json:"created_at"`
+}
+
+type hookComment struct {
+	hookText
+	InReplyTo    int64  `json:"in_reply_to_id"`
+	Path         string `json:"path"`
+	Line         int    `json:"line"`
+	OriginalLine int    `json:"original_line"`
+	Hunk         string `json:"diff_hunk"`
+}
+
+type hookReview struct {
+	hookText
+	Submitted string `json:"submitted_at"`
+}
+
+// headOf is a pull request as checks name it: those of forks name none.
+type hookHead struct {
+	Number int `json:"number"`
+	Base   struct {
+		Repo hookObject `json:"repo"`
+	} `json:"base"`
+}
+
+type hookCheck struct {
+	ID           int64      `json:"id"`
+	HeadSHA      string     `json:"head_sha"`
+	App          hookObject `json:"app"`
+	PullRequests []hookHead `json:"pull_requests"`
+}
+
+type hookSuite struct {
+	hookCheck
+	UpdatedAt string `json:"updated_at"`
+}
+
+type hookMergeGroup struct {
+	HeadSHA string `json:"head_sha"`
+	HeadRef string `json:"head_ref"`
+	BaseRef string `json:"base_ref"`
 }
 
 // decode reads body. A field of another type than expected counts as absent;

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/sessions"
 )
 
 // request is what a turn carries from the event to the work.
@@ -200,9 +202,42 @@ func repositoryKeys(repository int64) string {
 	return fmt.Sprintf("github:repo:%d:", repository)
 }
 
-// name is how people call the pull request, and its alias.
+// name is how people call the pull request or issue.
 func (r request) name() string {
+	if r.Number == 0 {
+		return r.FullName
+	}
 	return fmt.Sprintf("%s#%d", r.FullName, r.Number)
+}
+
+// subject is the name with the commit, where there is one.
+func (r request) subject() string {
+	if r.Head == "" {
+		return r.name()
+	}
+	return r.name() + " at " + short(r.Head)
+}
+
+// aliases are what else finds the session: the name that people use, and the
+// head, by which events about commits find it.
+func (r request) aliases() []string {
+	switch {
+	case r.Number == 0:
+		return nil
+	case r.Issue:
+		return []string{"issue:" + r.name()}
+	case r.Head == "":
+		return []string{"pr:" + r.name()}
+	}
+	return []string{"pr:" + r.name(), headAlias(r.Repository, r.Head)}
+}
+
+// identify makes an intent one about the request as it is now.
+func (r request) identify(in *sessions.Intent) {
+	in.Key, in.Aliases, in.Title, in.Request = r.key(), r.aliases(), r.name(), r.encode()
+	if r.Title != "" {
+		in.Title += " " + r.Title
+	}
 }
 
 // short is the part of a SHA that people read.

@@ -81,8 +81,10 @@ func TestMeanwhile(t *testing.T) {
 		"made a draft, then ready": func(w *world, p *process, pull *sim.PullRequest, goOn func()) {
 			w.hub.ConvertToDraft(repo, pull.Number)
 			p.deliver(w.hub.Event(repo, pull.Number, "converted_to_draft"))
+			if c := w.concluded(pull.HeadSHA, 1); c.Conclusion != "cancelled" {
+				w.t.Errorf("made a draft: %s", c.Conclusion)
+			}
 			goOn()
-			w.concluded(pull.HeadSHA, 1)
 			w.hub.MarkReady(repo, pull.Number)
 			p.deliver(w.hub.Event(repo, pull.Number, "ready_for_review"))
 			w.concluded(pull.HeadSHA, 2)
