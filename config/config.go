@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ type Config struct {
 	StateDir string
 	// PublicURL is where the service is reached from outside; nil when unknown.
 	PublicURL *url.URL
+	// BotName is what people call us after "@"; empty where the App's name counts.
+	BotName string
 	// APIToken is the operator's bearer token; empty admits direct loopback callers only.
 	APIToken string
 	// APITokens are those of named callers, who see only their own sessions.
@@ -205,6 +208,10 @@ func (p *problems) add(setting, format string, args ...any) {
 	*p = append(*p, &Error{Setting: setting, Problem: fmt.Sprintf(format, args...)})
 }
 
+// handlePattern is what GitHub allows as a login.
+// https://docs.github.com/enterprise-cloud@latest/admin/managing-iam/iam-configuration-reference/username-considerations-for-external-authentication
+var handlePattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+
 // build makes a Config of what was given.
 func build(v *values) (*Config, []error) {
 	c := &Config{secrets: slices.Clone(v.secrets)}
@@ -220,6 +227,9 @@ func build(v *values) (*Config, []error) {
 	var err error
 	if c.StateDir, err = filepath.Abs(v.textOf(EnvStateDir)); err != nil {
 		p.add(EnvStateDir, "cannot be made absolute: %v", err)
+	}
+	if c.BotName = strings.TrimPrefix(v.textOf(EnvBotName), "@"); c.BotName != "" && !handlePattern.MatchString(c.BotName) {
+		p.add(EnvBotName, "%q is no name that can be mentioned: up to 39 letters, digits and hyphens", c.BotName)
 	}
 	c.Model = v.textOf(EnvModel)
 	if err := c.LogLevel.UnmarshalText([]byte(v.textOf(EnvLogLevel))); err != nil {

@@ -244,6 +244,8 @@ func TestRefusedSettingsAreNamed(t *testing.T) {
 		{"bodies kept for ever", []string{"LIAISON_RETAIN_BODIES=0"}, config.EnvRetainDeliveries},
 		{"empty Slack secret", []string{"SLACK_SIGNING_SECRET="}, config.EnvSlackSecret},
 		{"Slack secret of commas", []string{"SLACK_SIGNING_SECRET= ,, "}, config.EnvSlackSecret},
+		{"bot name", []string{"LIAISON_BOT_NAME=liaison bot"}, config.EnvBotName},
+		{"bot name of a bot", []string{"LIAISON_BOT_NAME=liaison[bot]"}, config.EnvBotName},
 		{"public URL", []string{"LIAISON_PUBLIC_URL=liaison.example.com"}, config.EnvPublicURL},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -457,5 +459,15 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 	if string(got) != string(want) {
 		t.Errorf("%s is not current; look at the difference, then run the test with -update\ngot:\n%s", path, got)
+	}
+}
+
+func TestBotName(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{"acme-bot", "@acme-bot", " acme-bot "} {
+		c, err := config.Load([]string{"LIAISON_BOT_NAME=" + given}, noFile(t))
+		if err != nil || c.BotName != "acme-bot" {
+			t.Errorf("%q: %q, %v", given, c.BotName, err)
+		}
 	}
 }

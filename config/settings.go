@@ -9,6 +9,7 @@ const (
 	EnvPublicURL        = "LIAISON_PUBLIC_URL"
 	EnvAPIToken         = "LIAISON_API_TOKEN"
 	EnvAPITokens        = "LIAISON_API_TOKENS"
+	EnvBotName          = "LIAISON_BOT_NAME"
 	EnvModel            = "LIAISON_MODEL"
 	EnvMaxRunningTurns  = "LIAISON_MAX_RUNNING_TURNS"
 	EnvTurnTimeout      = "LIAISON_TURN_TIMEOUT"
@@ -79,6 +80,8 @@ func Settings() []Setting {
 			Doc: "The operator's bearer token for /v1. Without one, only direct callers on the loopback interface are admitted."},
 		{Env: EnvAPITokens, Key: "apiTokens", Secret: true, List: true,
 			Doc: "Bearer tokens of named callers of /v1, each as name:token; they see only their own sessions. A name has up to 63 of a-z, 0-9, dot, underscore and hyphen; a token at least 16 characters. Names and tokens are unique."},
+		{Env: EnvBotName, Key: "botName",
+			Doc: "What people write after @ to speak to Liaison on GitHub. Unset takes the App's own name in URLs. Up to 39 letters, digits and hyphens."},
 		{Env: EnvModel, Key: "model",
 			Doc: "Model to ask for. Unset takes the first that the bridge lists."},
 		{Env: EnvMaxRunningTurns, Key: "limits.maxRunningTurns", Default: "4",

@@ -30,6 +30,9 @@ type app struct {
 	now     func() time.Time
 	// bot is the user id of the App's bot account, once known.
 	bot atomic.Int64
+	// handle is what people call us: the operator's word, or the App's slug once
+	// it is known.
+	handle atomic.Pointer[string]
 
 	mu    sync.Mutex
 	repos map[repoID]*repository
@@ -64,7 +67,7 @@ func newApp(o Options) (*app, error) {
 	if base == nil {
 		base = http.DefaultTransport.(*http.Transport).Clone()
 	}
-	return &app{
+	a := &app{
 		id:   o.AppID,
 		key:  o.Key,
 		root: root,
@@ -83,10 +86,20 @@ func newApp(o Options) (*app, error) {
 		log:     o.Logger,
 		now:     o.Now,
 		repos:   map[repoID]*repository{},
-	}, nil
+	}
+	if o.BotName != "" {
+		a.handle.Store(&o.BotName)
+	}
+	return a, nil
 }
 
-func (a *app) self() Self { return Self{AppID: a.id, BotID: a.bot.Load()} }
+func (a *app) self() Self {
+	s := Self{AppID: a.id, BotID: a.bot.Load()}
+	if handle := a.handle.Load(); handle != nil {
+		s.Handle = *handle
+	}
+	return s
+}
 
 // repository returns the way to a repository. Neither id may be zero: a token
 // for installation 0 is a request that GitHub answers with a puzzling 404.

@@ -34,6 +34,9 @@ type Options struct {
 	// PublicURL is where people reach our own pages, for links to a session's
 	// page; nil where there are none.
 	PublicURL *url.URL
+	// BotName is what people write after "@" to speak to us. Empty means the App's
+	// slug, which is learned by [Channel.CheckApp].
+	BotName string
 	// Version is ours, for the User-Agent.
 	Version string
 	// Logger receives what an operator should know. Nil discards it.
@@ -127,8 +130,8 @@ func New(o Options) (*Channel, error) {
 // Name implements sessions.Channel.
 func (c *Channel) Name() string { return Name }
 
-// Map implements sessions.Channel. It is pure but for the id of our own bot,
-// which may be learned meanwhile.
+// Map implements sessions.Channel. It is pure but for who we are, which is
+// learned meanwhile.
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
 	return Map(d, c.app.self())
 }

@@ -2,16 +2,10 @@ package github
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/liaison-bot/liaison/sessions"
 )
-
-// queueRef is the branch that GitHub makes for an entry of a merge queue.
-// https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
-var queueRef = regexp.MustCompile(`^refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}$`)
 
 // mapMergeGroup maps the event merge_group. What the queue would merge was
 // reviewed as pull requests, so that its check is concluded at once.
@@ -34,11 +28,15 @@ func mapMergeGroup(e event) (sessions.Intent, error) {
 	r.Kind = kindMergeGroup
 	r.Head = e.MergeGroup.HeadSHA
 	r.Base = oneLine(strings.TrimPrefix(e.MergeGroup.BaseRef, "refs/heads/"))
-	if m := queueRef.FindStringSubmatch(e.MergeGroup.HeadRef); m != nil {
-		r.Number, _ = strconv.Atoi(m[1])
+	if base, number, ok := parseQueueRef(e.MergeGroup.HeadRef); ok {
+		r.Number = number
+		if r.Base == "" {
+			r.Base = oneLine(base)
+		}
 	}
 	in := e.intent(sessions.ActionIgnore, r)
 	in.Reason += ": its check is concluded, and no agent runs"
+	in.Effects = mergeGroupEffects(r)
 	in.Fact = fmt.Sprintf("github:merge_group:%d:%s", r.Repository, r.Head)
 	return in, nil
 }

@@ -63,6 +63,8 @@ func (a *app) identity(ctx context.Context) (AppInfo, error) {
 		Permissions: app.Permissions, Events: app.Events,
 		ClockAhead: time.Duration(a.wire.clock.drift.Load()),
 	}
+	// The operator's word for us stays.
+	a.handle.CompareAndSwap(nil, &info.Slug)
 	// Anybody may ask for a user on github.com. Where that is closed, the id is
 	// learned from our first comment.
 	var bot struct {

@@ -119,6 +119,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 			APIURL:     g.APIURL.String(),
 			GraphQLURL: graphQL,
 			PublicURL:  cfg.PublicURL,
+			BotName:    cfg.BotName,
 			Cache:      s.cache,
 			Version:    buildVersion(),
 			Redact:     secrets.String,
