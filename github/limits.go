@@ -77,6 +77,17 @@ const (
 	// maxHookHeader bounds a header that is kept of a delivery, in bytes.
 	maxHookHeader = 256
 
+	// maxReconciled and maxReconcilePages bound one pass over the sessions: 200
+	// pull requests looked at, of 2,000 sessions. The next goes on from there.
+	maxReconciled     = 200
+	maxReconcilePages = 20
+	// reconcileRecent is how long a session may rest and still be compared.
+	reconcileRecent = 30 * 24 * time.Hour
+	// eventsLate is how long a delivery may be on its way, and leftOpen how long a
+	// turn must be over before a check that it left in progress is ended for it.
+	eventsLate = 2 * time.Minute
+	leftOpen   = 10 * time.Minute
+
 	// requestTimeout bounds one call with all that belongs to it: minting a
 	// token, the answer's body, one repetition.
 	requestTimeout = 30 * time.Second

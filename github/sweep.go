@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
@@ -52,14 +53,20 @@ type Sweeper struct {
 	now   func() time.Time
 	// troubled is set while sweeps fail, so that a stretch is logged once.
 	troubled bool
+	// once is closed after the first sweep, successful or not.
+	once chan struct{}
+	told sync.Once
 	// away is set once it was said that the service was away for too long.
 	away bool
 }
 
 // NewSweeper returns a sweeper of the App's deliveries.
 func (c *Channel) NewSweeper(o SweepOptions) *Sweeper {
-	return &Sweeper{SweepOptions: o, hooks: c.app.hooks(), quota: c.app.quota, log: c.app.log, now: c.app.now}
+	return &Sweeper{SweepOptions: o, hooks: c.app.hooks(), quota: c.app.quota, log: c.app.log, now: c.app.now, once: make(chan struct{})}
 }
+
+// Swept is closed once [Sweeper.Run] has made its first sweep.
+func (s *Sweeper) Swept() <-chan struct{} { return s.once }
 
 // Run sweeps at once and then every so often, until ctx ends.
 func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
@@ -73,6 +80,7 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 			s.troubled = false
 			s.log.Info("deliveries that did not arrive can be looked for again")
 		}
+		s.told.Do(func() { close(s.once) })
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 // gitHubUpkeep keeps the GitHub channel up with what nobody told it.
 type gitHubUpkeep struct {
 	config.Upkeep
-	sweeper *github.Sweeper
+	sweeper    *github.Sweeper
+	reconciler *github.Reconciler
 }
 
 func newGitHubUpkeep(s *service, cfg *config.Config, counts *metrics.Metrics) *gitHubUpkeep {
@@ -21,6 +22,7 @@ func newGitHubUpkeep(s *service, cfg *config.Config, counts *metrics.Metrics) *g
 		sweeper: s.github.NewSweeper(github.SweepOptions{
 			Inbox: s.store, Ledger: s.store, Dir: cfg.StateDir, Metrics: counts,
 		}),
+		reconciler: s.github.NewReconciler(github.ReconcileOptions{Sessions: s.store, Inbox: s.store}),
 	}
 }
 
@@ -31,4 +33,20 @@ func (u *gitHubUpkeep) run(ctx context.Context) {
 	if u.SweepEvery > 0 {
 		parts.Go(func() { u.sweeper.Run(ctx, u.SweepEvery) })
 	}
+	if u.ReconcileEvery > 0 {
+		parts.Go(func() { u.reconcile(ctx) })
+	}
+}
+
+// reconcile compares sessions with their pull requests, after the first sweep:
+// GitHub's own deliveries say more than what can be seen afterwards.
+func (u *gitHubUpkeep) reconcile(ctx context.Context) {
+	if u.SweepEvery > 0 {
+		select {
+		case <-u.sweeper.Swept():
+		case <-ctx.Done():
+			return
+		}
+	}
+	u.reconciler.Run(ctx, u.ReconcileEvery)
 }
