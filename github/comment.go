@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -21,12 +20,7 @@ const commentMark = "<!-- liaison:review "
 // comment is the part of GitHub's issue comment that is used. go-github has no
 // field for the App that wrote it.
 type comment struct {
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
-	User struct {
-		ID   int64  `json:"id"`
-		Type string `json:"type"`
-	} `json:"user"`
+	written
 	App struct {
 		ID int64 `json:"id"`
 	} `json:"performed_via_github_app"`
@@ -35,8 +29,12 @@ type comment struct {
 // ours reports whether a comment is a review that this App wrote. The author's
 // name proves nothing: anybody can be called "liaison".
 func (c comment) ours(self Self) bool {
-	return strings.HasPrefix(c.Body, commentMark) &&
-		(c.App.ID != 0 && c.App.ID == self.AppID || c.User.ID != 0 && c.User.ID == self.BotID)
+	return c.by(self) && strings.HasPrefix(c.Body, commentMark)
+}
+
+// by reports whether this App wrote a comment.
+func (c comment) by(self Self) bool {
+	return c.App.ID != 0 && c.App.ID == self.AppID || c.written.by(self)
 }
 
 // comment writes the review into the one comment of the pull request.
@@ -78,60 +76,33 @@ func (w *writer) comment(ctx context.Context, p commentPayload) (sessions.Receip
 
 // findComment returns the id of our earliest comment on the pull request, or 0.
 func (w *writer) findComment(ctx context.Context, gone map[int64]bool) (int64, error) {
-	for page := 1; page <= maxCommentPages; {
-		owner, repo := w.names()
-		path := fmt.Sprintf("repos/%s/%s/issues/%d/comments?per_page=%d&page=%d", owner, repo, w.Number, pageSize, page)
-		req, err := w.repo.client.NewRequest(http.MethodGet, path, nil)
-		if err != nil {
-			return 0, err
+	var id int64
+	err := each(ctx, w, w.conversation(), func(c comment) bool {
+		if c.ours(w.app.self()) && !gone[c.ID] {
+			id = c.ID
 		}
-		var list []comment
-		resp, err := w.repo.client.Do(ctx, req, &list)
-		if err != nil {
-			return 0, fmt.Errorf("look for the comment: %w", err)
-		}
-		for _, c := range list {
-			if c.ours(w.app.self()) && !gone[c.ID] {
-				return c.ID, nil
-			}
-		}
-		if resp.NextPage <= page {
-			return 0, nil
-		}
-		page = resp.NextPage
+		return id == 0
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for the comment: %w", err)
 	}
-	return 0, nil
+	return id, nil
 }
 
 // writeComment updates the comment with this id, or creates one for 0.
-func (w *writer) writeComment(ctx context.Context, id int64, p commentPayload) (comment, error) {
-	owner, repo := w.names()
-	method, path := http.MethodPost, fmt.Sprintf("repos/%s/%s/issues/%d/comments", owner, repo, w.Number)
+func (w *writer) writeComment(ctx context.Context, id int64, p commentPayload) (written, error) {
+	method, path := http.MethodPost, w.conversation()
 	if id != 0 {
-		method, path = http.MethodPatch, fmt.Sprintf("repos/%s/%s/issues/comments/%d", owner, repo, id)
+		method, path = http.MethodPatch, w.path("issues/comments/%d", id)
 	}
-	var written comment
+	var answer written
 	err := shrinking(maxComment, func(limit int) error {
-		body := struct {
-			Body string `json:"body"`
-		}{renderComment(p, limit, w.item)}
-		req, err := w.repo.client.NewRequest(method, path, body)
-		if err != nil {
-			return err
-		}
-		_, err = w.repo.client.Do(ctx, req, &written)
-		if err == nil && written.ID <= 0 {
-			err = evidence.ErrNoAnswer
-		}
-		return err
+		return w.send(ctx, method, path, textBody{renderComment(p, limit, w.item)}, &answer)
 	})
 	if err != nil {
-		return written, fmt.Errorf("write the comment: %w", err)
+		return answer, fmt.Errorf("write the comment: %w", err)
 	}
-	if written.User.Type == "Bot" && written.User.ID != 0 {
-		w.app.bot.Store(written.User.ID)
-	}
-	return written, nil
+	return answer, nil
 }
 
 // renderComment is the whole body of a comment, in at most limit characters.

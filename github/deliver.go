@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -26,28 +28,42 @@ func (c *Channel) Deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Receipt, error) {
 	switch item.Kind {
 	case kindCheck:
-		var p checkPayload
-		w, err := c.writer(item, &p, &p.Request)
-		if err != nil {
-			return sessions.Receipt{}, err
-		}
-		return w.check(ctx, p)
+		return perform(ctx, c, item, (*writer).check)
 	case kindComment:
-		var p commentPayload
-		w, err := c.writer(item, &p, &p.Request)
-		if err != nil {
-			return sessions.Receipt{}, err
-		}
-		return w.comment(ctx, p)
+		return perform(ctx, c, item, (*writer).comment)
 	case kindNotice:
-		var p noticePayload
-		w, err := c.writer(item, &p, &p.Request)
-		if err != nil {
-			return sessions.Receipt{}, err
-		}
-		return w.notice(ctx, p)
+		return perform(ctx, c, item, (*writer).notice)
+	case kindPosted:
+		return perform(ctx, c, item, (*writer).post)
+	case kindReply:
+		return perform(ctx, c, item, (*writer).reply)
+	case kindReaction:
+		return perform(ctx, c, item, (*writer).react)
+	case kindResolve:
+		return perform(ctx, c, item, (*writer).settle)
+	case kindDismiss:
+		return perform(ctx, c, item, (*writer).dismiss)
 	}
 	return sessions.Receipt{}, errors.New("no such kind of effect")
+}
+
+// perform reads an item's payload, which has its request as a field, and does
+// what it asks for.
+func perform[P any](ctx context.Context, c *Channel, item sessions.Item, do func(*writer, context.Context, P) (sessions.Receipt, error)) (sessions.Receipt, error) {
+	var payload P
+	var about struct {
+		Request request `json:"request"`
+	}
+	for _, into := range []any{&payload, &about} {
+		if err := json.Unmarshal(item.Payload, into); err != nil {
+			return sessions.Receipt{}, unreadable("payload", err)
+		}
+	}
+	t, err := c.app.target(about.Request)
+	if err != nil {
+		return sessions.Receipt{}, err
+	}
+	return do(&writer{target: t, app: c.app, item: item}, ctx, payload)
 }
 
 // writer performs one effect on one pull request.
@@ -55,17 +71,6 @@ type writer struct {
 	target
 	app  *app
 	item sessions.Item
-}
-
-func (c *Channel) writer(item sessions.Item, payload any, r *request) (*writer, error) {
-	if err := json.Unmarshal(item.Payload, payload); err != nil {
-		return nil, unreadable("payload", err)
-	}
-	t, err := c.app.target(*r)
-	if err != nil {
-		return nil, err
-	}
-	return &writer{target: t, app: c.app, item: item}, nil
 }
 
 // target is a pull request that a turn is about, and the way to it.
@@ -158,17 +163,29 @@ func (t target) lagging(pull evidence.PullRequest) error {
 
 // tooLong reports whether GitHub refused a text for its length.
 func tooLong(err error) bool {
+	return refused(err) && refusalMentions(err, "too long", "too_long", "65535", "65536")
+}
+
+// locked reports whether GitHub takes no more words in a conversation. It says
+// so with more than one status.
+func locked(err error) bool {
+	return (refused(err) || forbidden(err)) && refusalMentions(err, "is locked", "lock prevents")
+}
+
+// refused reports whether GitHub understood a request and does not take it as it is.
+func refused(err error) bool { return status(err) == http.StatusUnprocessableEntity }
+
+// refusalMentions reports whether GitHub's reasons for a refusal mention any of
+// some words. It has no codes for them.
+func refusalMentions(err error, words ...string) bool {
 	var answer *gh.ErrorResponse
-	if !errors.As(err, &answer) || answer.Response == nil || answer.Response.StatusCode != http.StatusUnprocessableEntity {
+	if !errors.As(err, &answer) {
 		return false
 	}
-	if mentionsLength(answer.Message) {
-		return true
-	}
+	reasons := []string{answer.Message}
 	for _, e := range answer.Errors {
-		if e.Code == "too_long" || mentionsLength(e.Message) {
-			return true
-		}
+		reasons = append(reasons, e.Code, e.Message)
 	}
-	return false
+	all := strings.ToLower(strings.Join(reasons, "\n"))
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
 }

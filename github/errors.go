@@ -80,6 +80,9 @@ func (e *ForeignHostError) Error() string {
 // errTooLarge is returned while reading an answer that is longer than maxResponse.
 var errTooLarge = fmt.Errorf("GitHub's answer is larger than %d MiB", maxResponse>>20)
 
+// errElsewhere is returned for a thing that was moved to another repository.
+var errElsewhere = errors.New("it is in another repository by now")
+
 // retryable turns what can be tried again into a *sessions.RetryError and
 // leaves what cannot as it is.
 func retryable(err error, now time.Time) error {

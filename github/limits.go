@@ -37,6 +37,18 @@ const (
 	maxEvidenceManifest = 32 << 20
 	// pageSize is the most that GitHub lists on a page.
 	pageSize = 100
+	// maxReviewComments is the most comments on lines in one review. GitHub names
+	// no limit, but counts each towards its limit on content, and a longer list is
+	// not read; others stop at as many.
+	// https://github.com/reviewdog/reviewdog/blob/master/service/github/github.go
+	maxReviewComments = 30
+	// maxProbes bounds how many parts of a refused review are tried for what GitHub
+	// does not like about them: one bad comment of 30 is found in 10.
+	maxProbes = 10
+	// maxSettled bounds how many threads are settled at once, each with a write.
+	maxSettled = 20
+	// maxQuoted is how much of what is answered is repeated, in characters.
+	maxQuoted = 120
 	// maxCommentPages bounds the search for our own comment: 10,000 comments.
 	maxCommentPages = 100
 	// maxCheckPages bounds the search for a check run: one suite keeps 1,000 of a name.

@@ -134,13 +134,16 @@ func within(spans []span, pos int) (span, bool) {
 }
 
 // fence returns text as a code block that it cannot end by itself.
-func fence(text string) string {
+func fence(text string) string { return fenceAs("text", strings.TrimRight(text, "\n")) }
+
+// fenceAs is a code block of a language, with text as it is.
+func fenceAs(language, text string) string {
 	longest := 2
 	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
 		longest = max(longest, len(run))
 	}
 	marks := strings.Repeat("`", longest+1)
-	return marks + "text\n" + strings.TrimRight(text, "\n") + "\n" + marks
+	return marks + language + "\n" + text + "\n" + marks
 }
 
 // code returns text as a code span on one line. A pipe would end a table's cell.

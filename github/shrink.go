@@ -1,7 +1,5 @@
 package github
 
-import "strings"
-
 // maxShrinks is how often a text is cut again after GitHub found it too long:
 // the last try has a sixteenth of the documented length.
 const maxShrinks = 4
@@ -18,11 +16,6 @@ func shrinking(limit int, write func(limit int) error) error {
 		limit /= 2
 	}
 	return err
-}
-
-func mentionsLength(message string) bool {
-	message = strings.ToLower(message)
-	return strings.Contains(message, "too long") || strings.Contains(message, "65535") || strings.Contains(message, "65536")
 }
 
 // cutNote says where the rest of a text is.

@@ -78,7 +78,7 @@ func (t *repoTransport) exchange(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("find %s again after a redirect: %w", name, err)
 	}
 	if moved == name {
-		return nil, fmt.Errorf("GitHub redirects %s %s although the repository is still called %s", req.Method, req.URL.Path, name)
+		return nil, fmt.Errorf("GitHub redirects %s %s although the repository is still called %s: %w", req.Method, req.URL.Path, name, errElsewhere)
 	}
 	return t.send(req, rename(req.URL, prefix+asked, prefix+moved))
 }

@@ -37,7 +37,7 @@ func (g *GitHub) graphQLPath() string {
 // graphQLRoot is the top of the schema, which has only what clients here use.
 func (g *GitHub) graphQLRoot(operation string) graphQLObject {
 	if operation == "mutation" {
-		return graphQLObject{}
+		return graphQLObject{"resolveReviewThread": graphQLField(g.resolveReviewThread)}
 	}
 	return graphQLObject{
 		"rateLimit": graphQLObject{"limit": g.pointLimit.limit, "remaining": g.pointLimit.remaining, "cost": 1},
@@ -55,7 +55,10 @@ func (g *GitHub) graphQLRoot(operation string) graphQLObject {
 
 // graphQLRepository is the part of a repository that clients ask for.
 func (g *GitHub) graphQLRepository(r *repository) graphQLObject {
-	return graphQLObject{"databaseId": r.id, "nameWithOwner": r.fullName}
+	return graphQLObject{
+		"databaseId": r.id, "nameWithOwner": r.fullName,
+		"pullRequest": graphQLField(func(c *call, args object) (any, *graphQLFailure) { return g.graphQLPull(c, r, args) }),
+	}
 }
 
 // answerGraphQL answers a query: with status 200 whatever is wrong with it,

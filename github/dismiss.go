@@ -1,0 +1,72 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/liaison-bot/liaison/sessions"
+)
+
+// dismiss takes back our own verdicts that do not hold for the request's head
+// any more: an approval can count as a required review
+// (https://github.com/fullsend-ai/fullsend/issues/827). Nobody else's is touched.
+func (w *writer) dismiss(ctx context.Context, p dismissPayload) (sessions.Receipt, error) {
+	switch where, err := w.stand(ctx); {
+	case err != nil:
+		return sessions.Receipt{}, err
+	case where == stale:
+		return sessions.Receipt{Note: fmt.Sprintf("nothing dismissed: %s is not the head any more", short(w.Head))}, nil
+	case where == closed:
+		return sessions.Receipt{Note: "nothing dismissed: the pull request is closed"}, nil
+	}
+	kept := 0
+	old, err := w.ownReviews(ctx, func(r postedReview) bool {
+		if r.event() == eventComment {
+			return false
+		}
+		keep := reviewedHead(r) == w.Head && (p.Keep == keepHead || p.Keep == r.event())
+		if keep {
+			kept++
+		}
+		return !keep
+	})
+	if err != nil {
+		return sessions.Receipt{}, err
+	}
+	gone, why := 0, ""
+	for _, r := range old {
+		var answer written
+		path := w.path("pulls/%d/reviews/%d/dismissals", w.Number, r.ID)
+		err := w.send(ctx, http.MethodPut, path, struct {
+			Message string `json:"message"`
+		}{fit(p.Reason, maxReason, "…")}, &answer)
+		switch {
+		case notFound(err) || refused(err) || forbidden(err):
+			// A protected branch lets only some dismiss, and a person may have been first.
+			why = fmt.Sprintf("; review %d is not dismissed: %s", r.ID, oneLine(err.Error()))
+		case err != nil:
+			return sessions.Receipt{}, fmt.Errorf("dismiss review %d: %w", r.ID, err)
+		default:
+			gone++
+		}
+	}
+	receipt := sessions.Receipt{Note: fmt.Sprintf("dismissed %s of our own%s", counted(gone, "review", "reviews"), why)}
+	if kept == 0 && why == "" {
+		receipt.Remember = map[string]string{rememberVerdict: ""}
+	}
+	return receipt, nil
+}
+
+// headMark is the head that a review of ours says it is about.
+var headMark = regexp.MustCompile(`^<!-- liaison:posted \S+ -->\n<!-- liaison:head ([0-9a-f]{40,64}) -->`)
+
+// reviewedHead is the head that a review of ours was made for: what it says
+// itself, as GitHub may show it under another one.
+func reviewedHead(r postedReview) string {
+	if m := headMark.FindStringSubmatch(r.Body); m != nil {
+		return m[1]
+	}
+	return r.CommitID
+}
