@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -58,6 +59,7 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 	}
 	resolving := known && w.request.settings().ResolveThreads
 	resolved, answered := 0, 0
+	var ungranted *NotGrantedError
 	for _, t := range gone {
 		id := open[t.first.ID]
 		if known && id == "" {
@@ -68,7 +70,7 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 			case err == nil:
 				resolved++
 				continue
-			case forbidden(err):
+			case forbidden(err) || errors.As(err, &ungranted):
 				resolving = false
 			case notFound(err):
 				continue
@@ -89,10 +91,16 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 	return sessions.Receipt{Note: fmt.Sprintf("%s resolved, %s", counted(resolved, "thread", "threads"), counted(answered, "answered", "answered"))}, nil
 }
 
-// resolve resolves a thread by its GraphQL id.
+// resolve resolves a thread by its GraphQL id. GitHub asks for a permission that
+// nothing else of ours needs, so that only this call's token has it.
+// https://github.com/orgs/community/discussions/44650
 func (w *writer) resolve(ctx context.Context, id string) error {
 	const mutation = `mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }`
-	if err := w.repo.graphQL(ctx, mutation, map[string]any{"id": id}, nil); err != nil {
+	repo, err := w.app.elevated(ctx, w.repo.id, map[string]string{"contents": "write", "pull_requests": "write"})
+	if err != nil {
+		return fmt.Errorf("resolve a thread: %w", err)
+	}
+	if err := repo.graphQL(ctx, mutation, map[string]any{"id": id}, nil); err != nil {
 		return fmt.Errorf("resolve a thread: %w", err)
 	}
 	return nil
