@@ -106,32 +106,12 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		if s.cache, err = evidence.NewDiskCache(filepath.Join(cfg.StateDir, "blobs"), maxBlobCache); err != nil {
 			return nil, err
 		}
-		var graphQL string
-		if g.GraphQLURL != nil {
-			graphQL = g.GraphQLURL.String()
-		}
 		if s.configurations, err = repoconfig.OpenFolder(filepath.Join(cfg.StateDir, "configurations")); err != nil {
 			return nil, err
 		}
-		s.github, err = github.New(github.Options{
-			AppID:      g.AppID,
-			Key:        g.PrivateKey,
-			APIURL:     g.APIURL.String(),
-			GraphQLURL: graphQL,
-			PublicURL:  cfg.PublicURL,
-			BotName:    cfg.BotName,
-			Cache:      s.cache,
-			Version:    buildVersion(),
-			Redact:     secrets.String,
-			Logger:     log,
-			WritePause: g.Upkeep.WritePause,
-
-			Configurations: s.configurations,
-			AllowedBots:    g.Admission.AllowedBots,
-			Budgets: repoconfig.Budgets{
-				ActorPerDay: g.Admission.ActorPerDay, PullPerDay: g.Admission.PullPerDay, RepositoryPerDay: g.Admission.RepositoryPerDay,
-			},
-		})
+		o := githubOptions(cfg, secrets.String)
+		o.Cache, o.Configurations, o.Logger = s.cache, s.configurations, log
+		s.github, err = github.New(o)
 		if err != nil {
 			return nil, err
 		}
@@ -305,4 +285,28 @@ func (s *service) close() {
 	if s.listener != nil {
 		s.log.Info("stopped")
 	}
+}
+
+// githubOptions is the GitHub channel as the settings have it.
+func githubOptions(cfg *config.Config, redact func(string) string) github.Options {
+	g := cfg.GitHub
+	o := github.Options{
+		AppID:      g.AppID,
+		Key:        g.PrivateKey,
+		APIURL:     g.APIURL.String(),
+		PublicURL:  cfg.PublicURL,
+		BotName:    cfg.BotName,
+		Version:    buildVersion(),
+		Redact:     redact,
+		WritePause: g.Upkeep.WritePause,
+
+		AllowedBots: g.Admission.AllowedBots,
+		Budgets: repoconfig.Budgets{
+			ActorPerDay: g.Admission.ActorPerDay, PullPerDay: g.Admission.PullPerDay, RepositoryPerDay: g.Admission.RepositoryPerDay,
+		},
+	}
+	if g.GraphQLURL != nil {
+		o.GraphQLURL = g.GraphQLURL.String()
+	}
+	return o
 }
