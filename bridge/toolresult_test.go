@@ -151,7 +151,9 @@ func TestArgumentsThatCannotBeUsed(t *testing.T) {
 func TestUncheckedArgumentsReachTheTool(t *testing.T) {
 	t.Parallel()
 	schema := json.RawMessage(`{"type":"object","properties":{"line":{"type":"integer"}}}`)
-	echo := func(_ context.Context, c ToolInvocation) (ToolResult, error) { return ToolResult{Value: string(c.Args)}, nil }
+	echo := func(_ context.Context, c ToolInvocation) (ToolResult, error) {
+		return ToolResult{Value: string(c.Args)}, nil
+	}
 	box := startedBox(t,
 		Tool{Name: "checked", InputSchema: schema, Call: echo},
 		Tool{Name: "unchecked", InputSchema: schema, Unchecked: true, Call: echo},

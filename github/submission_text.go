@@ -73,7 +73,7 @@ func (f finding) where() string {
 	place := f.Path
 	switch {
 	case place == "":
-		return "the pull request"
+		return "Pull request"
 	case f.Line == 0:
 	case f.StartLine > 0:
 		place = fmt.Sprintf("%s:%d-%d", place, f.StartLine, f.Line)
@@ -96,9 +96,20 @@ func (f finding) name() string {
 	return ellipsis(first, maxFindingTitle)
 }
 
-// cell is text on one line that ends neither a table's cell nor what is around it.
+// cell is text on one line that ends neither a table's cell nor what is around
+// it, and opens no element.
 func cell(text string) string {
-	return strings.NewReplacer("|", "¦", "<", "&lt;", "`", "'").Replace(strings.TrimSpace(oneLine(spellOut(text))))
+	text = strings.ReplaceAll(strings.TrimSpace(oneLine(spellOut(text))), "|", "¦")
+	code := layOut([]byte(text)).code
+	var b strings.Builder
+	for i := range len(text) {
+		if _, inside := within(code, i); text[i] == '<' && !inside {
+			b.WriteString("&lt;")
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // scope says what was looked at, where that is not everything.

@@ -37,6 +37,8 @@ func (reviewEngine) Models() []model {
 
 func (reviewEngine) Tools() []string { return []string{toolGrep, toolRead} }
 
+func (reviewEngine) Abilities() abilities { return abilities{CustomTools: true} }
+
 func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, error) {
 	began := time.Now()
 	if !slices.Contains(t.Tools, toolRead) {
@@ -55,6 +57,9 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 	}
 	text := report.Markdown()
 	if !report.NoEvidence {
+		if err := submit(ctx, t, report); err != nil {
+			return answer{}, err
+		}
 		text = fmt.Sprintf("%s\n\n<!-- liaison:findings errors=%d warnings=%d -->\n", strings.TrimRight(text, "\n"),
 			report.Count(reviewer.SeverityError), report.Count(reviewer.SeverityWarning))
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -81,6 +82,46 @@ func TestTheReviewerSaysWhyItCannotReview(t *testing.T) {
 	ans, err := reviewEngine{}.Run(testContext(t), task{Dir: t.TempDir(), Tools: []string{toolRead}}, func(event) {})
 	if err != nil || ans.Text == "" {
 		t.Errorf("without a pull request it answers %q, %v", ans.Text, err)
+	}
+}
+
+func TestTheReviewerHandsItsFindingsIn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeEvidence(t, dir)
+	var handed map[string]any
+	calls := 0
+	offered := task{
+		RunID: "run-1", Dir: dir, Tools: []string{toolRead}, Custom: []customTool{{Name: "submit_review"}},
+		CallCustom: func(_ context.Context, _, name string, args map[string]any) (map[string]any, error) {
+			if calls++; name != "submit_review" {
+				t.Errorf("it called %s", name)
+			}
+			handed = args
+			return nil, errors.New("not now")
+		},
+	}
+	with, err := reviewEngine{}.Run(testContext(t), offered, func(event) {})
+	if err != nil || calls != 1 {
+		t.Fatalf("%d calls, %v", calls, err)
+	}
+	findings, _ := handed["findings"].([]any)
+	if len(findings) == 0 || handed["verdict"] != "comment" || strings.Contains(handed["summary"].(string), "main.go") {
+		t.Fatalf("handed in is %v", handed)
+	}
+	first, _ := findings[0].(map[string]any)
+	if first["path"] != "main.go" || first["line"] != 2 || first["side"] != "RIGHT" || first["severity"] != "error" || first["title"] == "" || first["body"] == "" {
+		t.Errorf("the first finding is %v", first)
+	}
+	other := offered
+	other.Custom = []customTool{{Name: "another"}}
+	without, err := reviewEngine{}.Run(testContext(t), other, func(event) {})
+	if err != nil || calls != 1 || with.Text != without.Text {
+		t.Errorf("without the tool: %d calls, %v, and the answer is %q, not %q", calls, err, without.Text, with.Text)
+	}
+	offered.Dir = t.TempDir()
+	if _, err := (reviewEngine{}).Run(testContext(t), offered, func(event) {}); err != nil || calls != 1 {
+		t.Errorf("without a pull request it handed a review in: %d, %v", calls, err)
 	}
 }
 

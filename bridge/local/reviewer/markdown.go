@@ -15,7 +15,13 @@ There is no pull request in this workspace, and I cannot answer questions: I am 
 // holds, it has no live mention, reference, closing keyword, link or HTML in it,
 // no whole credential, and is far shorter than the 65,536 characters that GitHub
 // takes.
-func (r Report) Markdown() string {
+func (r Report) Markdown() string { return r.write(true) }
+
+// Overview is [Report.Markdown] without the findings, for whoever shows them by
+// themselves.
+func (r Report) Overview() string { return r.write(false) }
+
+func (r Report) write(findings bool) string {
 	if r.NoEvidence {
 		return helpText
 	}
@@ -25,7 +31,9 @@ func (r Report) Markdown() string {
 	} else {
 		fmt.Fprintf(&b, "**%s.**\n\n", r.Summary)
 		r.writeAreas(&b)
-		r.writeFindings(&b)
+		if findings {
+			r.writeFindings(&b)
+		}
 	}
 	r.writeFooter(&b)
 	return b.String()
