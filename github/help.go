@@ -7,23 +7,14 @@ import (
 	"github.com/liaison-bot/liaison/github/repoconfig"
 )
 
-// verbs are the commands that there are.
+// verbs are the commands, as help shows them.
 var verbs = []struct{ verb, argument, does string }{
-	{"review", "[full]", "reviews the pull request as it is now; `full` looks at everything again"},
-	{"ask", "question", "answers a question about the pull request or the issue"},
-	{"explain", "[what]", "explains the change, or the lines of the thread it is written in"},
-	{"stop", "", "stops what is being done"},
-	{"config", "", "shows the configuration that holds here, and where each value comes from"},
-	{"help", "", "shows this"},
-}
-
-func isVerb(word string) bool {
-	for _, v := range verbs {
-		if v.verb == word {
-			return true
-		}
-	}
-	return false
+	{verbReview, "[full]", "reviews the pull request as it is now; `full` looks at everything again"},
+	{verbAsk, "question", "answers a question about the pull request or the issue"},
+	{verbExplain, "[what]", "explains the change, or the lines of the thread it is written in"},
+	{verbStop, "", "stops what is being done"},
+	{verbConfig, "", "shows the configuration that holds here, and where each value comes from"},
+	{verbHelp, "", "shows this"},
 }
 
 // helpText is what people get who ask for help or write a command that there is

@@ -73,8 +73,8 @@ func (w *weighing) ignore(format string, args ...any) sessions.Intent {
 	out := w.in
 	out.Action = sessions.ActionIgnore
 	out.Reason = fmt.Sprintf("%s: %s", w.in.Reason, fmt.Sprintf(format, args...))
-	out.Request, out.Budgets, out.OverBudget = w.encode(), nil, nil
-	out.Key = w.key()
+	out.Budgets, out.OverBudget = nil, nil
+	w.identify(&out)
 	return out
 }
 
@@ -109,13 +109,11 @@ func (w *weighing) words() (out sessions.Intent, done bool) {
 	verb := w.Command.Verb
 	comment := w.remarkID()
 	switch {
-	case !w.Command.Addressed && (!isVerb(verb) || verb == "help"):
-		return w.ignore("/%s is not for us", oneLine(ellipsis(verb, 40))), true
-	case verb == "help":
+	case verb == verbHelp:
 		return w.answer(fmt.Sprintf("help:%d", comment), helpText(w.app.self().Handle, "", w.cfg.Config), "help is given"), true
-	case !isVerb(verb):
+	case !slices.Contains(allVerbs(), verb):
 		return w.answer(fmt.Sprintf("help:%d", comment), helpText(w.app.self().Handle, verb, w.cfg.Config), "there is no command %s", quote(verb)), true
-	case verb == "config":
+	case verb == verbConfig:
 		text := configText(w.cfg, w.Base)
 		return w.answer(fmt.Sprintf("config:%d", comment), text, "the configuration is shown"), true
 	case w.cfg.broken():
@@ -141,7 +139,7 @@ func (w *weighing) run() sessions.Intent {
 	s := w.settings()
 	w.Settings = &s
 	out := w.in
-	out.Request, out.Key, out.Title = w.encode(), w.key(), w.name()+" "+w.Title
+	w.identify(&out)
 	now := w.app.now()
 	out.Budgets = budgets(w.request, w.cfg.Budgets, now)
 	out.OverBudget = overBudget(w.request, w.cfg.Budgets, now)

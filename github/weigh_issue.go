@@ -29,7 +29,7 @@ func (w *weighing) issue(ctx context.Context) (sessions.Intent, error) {
 		return w.ignore("%s", why), nil
 	}
 	minimum := w.cfg.Ask.Minimum
-	if asked && w.Command.Verb != "ask" {
+	if asked && w.Command.Verb != verbAsk {
 		minimum = w.cfg.Commands.Minimum
 	}
 	has, ok, err := w.may(ctx, minimum)

@@ -23,7 +23,7 @@ func (w *weighing) pullRequest(ctx context.Context) (sessions.Intent, error) {
 	}
 	if w.in.Action == sessions.ActionWake {
 		out := w.in
-		out.Key, out.Request = w.key(), w.encode()
+		w.identify(&out)
 		return out, nil
 	}
 	pull, err := w.live(ctx)
@@ -34,6 +34,9 @@ func (w *weighing) pullRequest(ctx context.Context) (sessions.Intent, error) {
 		return sessions.Intent{}, fmt.Errorf("read pull request %s: %w", w.name(), err)
 	case w.lags(pull):
 		return sessions.Intent{}, w.lagging(pull)
+	}
+	if rerun := strings.HasPrefix(w.Trigger, "check_"); rerun && pull.Head.SHA != w.Head {
+		return w.ignore("%s is not the head of %s any more", short(w.Head), w.name()), nil
 	}
 	w.pull = pull
 	w.fill()
@@ -53,7 +56,7 @@ func (w *weighing) fill() {
 	if _, _, named := splitName(p.Repository.FullName); named {
 		w.FullName = p.Repository.FullName
 	}
-	moved := w.Head != p.Head.SHA
+	moved := w.Head != p.Head.SHA // or was not known
 	if moved {
 		w.Previous = ""
 	}
@@ -61,12 +64,7 @@ func (w *weighing) fill() {
 	w.Draft, w.Labels = p.Draft, p.Labels
 	w.HeadRepository = p.Head.RepositoryID
 	w.Author = account{ID: p.Author.ID, Login: p.Author.Login, Bot: p.Author.Type == "Bot"}
-	for _, alias := range []string{"pr:" + w.name(), headAlias(w.Repository, w.Head)} {
-		if !slices.Contains(w.in.Aliases, alias) {
-			w.in.Aliases = append(slices.Clip(w.in.Aliases), alias)
-		}
-	}
-	if w.Kind == kindReview && w.in.Action == sessions.ActionRun && (moved || w.in.Revision.ID == "") {
+	if w.Kind == kindReview && w.in.Action == sessions.ActionRun && (moved || w.in.Revision.At.IsZero()) {
 		w.in.Revision = state.Revision{ID: w.Head, At: p.UpdatedAt}
 		w.in.Message = fmt.Sprintf("Review pull request %s at %s.", w.name(), w.Head)
 	}
@@ -79,10 +77,10 @@ func (w *weighing) asked(ctx context.Context) (sessions.Intent, error) {
 		if ours, err := w.ownThread(ctx); err != nil || !ours {
 			return w.ignore("it is not for us"), err
 		}
-		w.Kind, w.Command.Verb = kindAsk, "ask"
+		w.Kind, w.Command.Verb = kindAsk, verbAsk
 	}
 	minimum := w.cfg.Commands.Minimum
-	if w.Kind == kindAsk && w.Command.Verb == "ask" {
+	if w.Kind == kindAsk && w.Command.Verb == verbAsk {
 		minimum = w.cfg.Ask.Minimum
 	}
 	if w.in.Action == sessions.ActionStop {
@@ -113,7 +111,7 @@ func (w *weighing) asked(ctx context.Context) (sessions.Intent, error) {
 // began, which is a question to us without our name.
 func (w *weighing) ownThread(ctx context.Context) (bool, error) {
 	c := w.Comment
-	if c == nil || c.On != onThread || c.Thread <= 0 || c.Thread == c.ID || w.Command.Verb != "" && w.Command.Verb != "ask" {
+	if c == nil || c.On != onThread || c.Thread <= 0 || c.Thread == c.ID || w.Command.Verb != "" && w.Command.Verb != verbAsk {
 		return false, nil
 	}
 	owner, repo := w.names()
@@ -155,6 +153,7 @@ func (w *weighing) triggered(ctx context.Context) (sessions.Intent, error) {
 	chosen := true // by a person, for this pull request
 	switch event, action, _ := strings.Cut(w.Trigger, "."); {
 	case event == "check_run", event == "check_suite":
+		// Somebody pressed "Re-run".
 	case action == "review_requested":
 		if !containsFold(w.cfg.Review.Teams, w.Team) {
 			return w.ignore("the configuration names no team %s", quote(w.Team)), nil
