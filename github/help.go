@@ -32,7 +32,7 @@ func helpText(handle, unknown string, cfg repoconfig.Config) string {
 		fmt.Fprintf(&b, "\n%s anywhere in a comment does the same, and any other words after it are a question.\n", code("@"+handle+" review"))
 	}
 	if cfg.Commands.Bare {
-		fmt.Fprintf(&b, "\nHere %s and the others work by themselves too.\n", code("/review"))
+		fmt.Fprintf(&b, "\nHere %s, %s, %s and %s work by themselves too.\n", code("/review"), code("/ask"), code("/explain"), code("/stop"))
 	}
 	fmt.Fprintf(&b, "\nCommands need the permission %s in this repository, questions %s.\n", code(cfg.Commands.Minimum), code(cfg.Ask.Minimum))
 	return b.String()

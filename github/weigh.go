@@ -30,6 +30,12 @@ func (c *Channel) weigh(ctx context.Context, in sessions.Intent) (sessions.Inten
 	if err != nil {
 		return sessions.Intent{}, err
 	}
+	if r.Repository == 0 && in.Action == sessions.ActionIgnore {
+		// The installation may do more than before; see event.resumed.
+		c.Resumed(r.Installation)
+		c.app.forgetGrants(r.Installation)
+		return in, nil
+	}
 	if r.Repository == 0 || r.Kind == kindMergeGroup || in.Action == sessions.ActionIgnore || in.Action == sessions.ActionArchive {
 		return in, nil
 	}
