@@ -17,7 +17,7 @@ func (w *writer) renderReview(d *draft, limit int) reviewRequest {
 
 // lineOf puts a text at a finding's place.
 func lineOf(f finding, body string) reviewLineByLine {
-	c := reviewLineByLine{Path: f.Path, Line: f.Line, Side: cmp.Or(f.Side, "RIGHT"), Body: body}
+	c := reviewLineByLine{Path: f.Path, Line: f.Line, Side: cmp.Or(f.Side, sideRight), Body: body}
 	if f.StartLine > 0 && f.StartLine < f.Line {
 		c.StartLine, c.StartSide = f.StartLine, c.Side
 	}
@@ -26,7 +26,10 @@ func lineOf(f finding, body string) reviewLineByLine {
 
 // renderBody is what stands above the comments on lines.
 func (w *writer) renderBody(d *draft, limit int) string {
-	head := fmt.Sprintf("%s\n%s\n**Liaison** %s %s.\n\n", w.postedMark(), mark("head", w.Head), did(d.Event), code(short(w.Head)))
+	head := w.postedMark() + "\n" + mark("head", w.Head) + "\n"
+	if strings.TrimSpace(d.Body) == "" {
+		head += fmt.Sprintf("**Liaison** %s %s.\n\n", did(d.Event), code(short(w.Head)))
+	}
 	var notes []string
 	if d.softened != "" {
 		notes = append(notes, fmt.Sprintf("*GitHub does not take the verdict %s from this App here, so that this is a comment.*", code(d.softened)))
@@ -41,8 +44,12 @@ func (w *writer) renderBody(d *draft, limit int) string {
 	if len(d.demoted) > 0 {
 		notes = append(notes, "GitHub did not take the following at their lines.")
 	}
-	for _, f := range d.demoted {
-		notes = append(notes, renderDemoted(f, min(maxDemoted, limit/2/len(d.demoted))))
+	shown := d.demoted[:min(len(d.demoted), limit/2/minDemoted)]
+	for _, f := range shown {
+		notes = append(notes, renderDemoted(f, min(maxDemoted, limit/2/len(shown))))
+	}
+	if left := len(d.demoted) - len(shown); left > 0 {
+		notes = append(notes, fmt.Sprintf("*%d more have no room here.*", left))
 	}
 	foot := ""
 	if len(notes) > 0 {
@@ -104,13 +111,17 @@ func severityWord(severity string) string {
 	return "Note"
 }
 
-// maxDemoted bounds a finding in the body, in characters.
-const maxDemoted = 2000
+// A finding in the body has at most maxDemoted characters, and is left out where
+// it cannot have minDemoted.
+const (
+	maxDemoted = 2000
+	minDemoted = 500
+)
 
 // renderDemoted is a finding that stands in the body, with its place, in at most
 // limit characters.
 func renderDemoted(f finding, limit int) string {
-	head := fmt.Sprintf("%s, line %d\n\n", code(ellipsis(oneLine(spellOut(f.Path)), min(300, limit/2))), f.Line)
+	head := f.where() + "\n\n"
 	return head + fit(words(f), limit-runes(head), "…")
 }
 
@@ -118,12 +129,11 @@ func renderDemoted(f finding, limit int) string {
 // fence is longer than any inside, so that what it holds stays in it. One that
 // reads otherwise than it is stored is only shown (https://trojansource.codes).
 func suggestion(f finding) string {
-	if f.Suggestion == "" || f.Side == "LEFT" {
+	if f.Suggestion == "" || f.Side == sideLeft {
 		return ""
 	}
-	text := strings.TrimSuffix(strings.ReplaceAll(f.Suggestion, "\r\n", "\n"), "\n")
-	if spellOut(text) != text {
-		return "\n\n" + fence(spellOut(text))
+	if shown := spellOut(f.Suggestion); shown != f.Suggestion {
+		return "\n\n" + fence(shown)
 	}
-	return "\n\n" + fenceAs("suggestion", text)
+	return "\n\n" + fenceAs("suggestion", f.Suggestion)
 }

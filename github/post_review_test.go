@@ -51,7 +51,7 @@ func TestReviewIsPostedWithItsComments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f := found("an empty main")
-	f.StartLine, f.Suggestion = 1, "func main() { run() }\n"
+	f.StartLine, f.Suggestion = 1, "func main() { run() }"
 	old := finding{Path: "main.go", Line: 1, Side: "LEFT", Severity: severityError, Body: "Was better."}
 	w.mustDeliver(w.item("trn_1", kindPosted, w.posting(f, old)))
 	reviews, comments := w.reviews(), w.lineComments()

@@ -57,16 +57,16 @@ func TestReviewsThatAreRefused(t *testing.T) {
 			if a.StatusCode != test.want || !strings.Contains(a.message(), test.message) {
 				t.Errorf("answer = %d %.200q, want %d with %q", a.StatusCode, a.message(), test.want, test.message)
 			}
-			if a.StatusCode != 200 && len(w.ReviewComments(repoName, 1)) != before {
+			if a.StatusCode != http.StatusOK && len(w.ReviewComments(repoName, 1)) != before {
 				t.Error("a refused review left comments behind")
 			}
 		})
 	}
-	if a := w.call("POST", reviewsPath, w.token(`{"permissions":{"pull_requests":"read"}}`), `{"event":"COMMENT","body":"b"}`); a.StatusCode != 403 {
+	if a := w.call("POST", reviewsPath, w.token(`{"permissions":{"pull_requests":"read"}}`), `{"event":"COMMENT","body":"b"}`); a.StatusCode != http.StatusForbidden {
 		t.Errorf("with a token that only reads: %d", a.StatusCode)
 	}
 	w.LockPullRequest(repoName, 1)
-	if a := w.call("POST", reviewsPath, token, `{"event":"COMMENT","body":"b"}`); a.StatusCode != 422 || !strings.Contains(a.message(), "lock prevents review") {
+	if a := w.call("POST", reviewsPath, token, `{"event":"COMMENT","body":"b"}`); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(a.message(), "lock prevents review") {
 		t.Errorf("on a locked pull request: %d %s", a.StatusCode, a.message())
 	}
 }
@@ -121,11 +121,11 @@ func TestOnlyVerdictsAreDismissed(t *testing.T) {
 		if a := w.call("PUT", reviewsPath+"/"+itoa(id)+"/dismissals", token, message); a.StatusCode != want {
 			t.Errorf("dismiss %s: %d %s", state, a.StatusCode, a.message())
 		}
-		if a := w.call("PUT", reviewsPath+"/"+itoa(id)+"/dismissals", token, `{}`); a.StatusCode != 422 {
+		if a := w.call("PUT", reviewsPath+"/"+itoa(id)+"/dismissals", token, `{}`); a.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("dismiss without a message: %d", a.StatusCode)
 		}
 	}
-	if a := w.call("PUT", reviewsPath+"/1/dismissals", token, message); a.StatusCode != 404 {
+	if a := w.call("PUT", reviewsPath+"/1/dismissals", token, message); a.StatusCode != http.StatusNotFound {
 		t.Errorf("dismiss nothing: %d", a.StatusCode)
 	}
 	if r := w.Reviews(repoName, 1); !slices.ContainsFunc(r, func(r sim.Review) bool { return r.State == "DISMISSED" && r.Dismissal == "The head moved on." }) {
@@ -149,7 +149,7 @@ func TestThreads(t *testing.T) {
 	token := w.token("")
 	a := w.call("POST", path(first), token, `{"body":"I see."}`)
 	reply := decode[github.PullRequestComment](t, a)
-	if a.StatusCode != 201 || reply.GetInReplyTo() != first || reply.GetPath() != "main.go" {
+	if a.StatusCode != http.StatusCreated || reply.GetInReplyTo() != first || reply.GetPath() != "main.go" {
 		t.Fatalf("answer: %d %s", a.StatusCode, a.body)
 	}
 	for name, test := range map[string]struct {
@@ -181,7 +181,7 @@ func TestThreads(t *testing.T) {
 		t.Errorf("delete: %v", err)
 	}
 	w.LockPullRequest(repoName, 1)
-	if a := w.call("POST", path(first), token, `{"body":"b"}`); a.StatusCode != 422 {
+	if a := w.call("POST", path(first), token, `{"body":"b"}`); a.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("answer on a locked pull request: %d", a.StatusCode)
 	}
 }
@@ -226,7 +226,7 @@ func TestReactionsToEverything(t *testing.T) {
 				t.Errorf("%s: time %d gives %d %s", path, i+1, a.StatusCode, a.message())
 			}
 		}
-		if a := w.call("POST", path, token, `{"content":"wink"}`); a.StatusCode != 422 {
+		if a := w.call("POST", path, token, `{"content":"wink"}`); a.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("%s: unknown content gives %d", path, a.StatusCode)
 		}
 		list := decode[[]github.Reaction](t, w.call("GET", path+"?content=eyes", token, ""))
@@ -241,11 +241,11 @@ func TestReactionsToEverything(t *testing.T) {
 	}
 	w.React(talk, "mona", "heart")
 	theirs := decode[[]github.Reaction](t, w.call("GET", "/repos/acme/widget/issues/comments/"+itoa(talk)+"/reactions", token, ""))
-	if a := w.call("DELETE", "/repos/acme/widget/issues/comments/"+itoa(talk)+"/reactions/"+itoa(theirs[0].GetID()), token, ""); a.StatusCode != 404 {
+	if a := w.call("DELETE", "/repos/acme/widget/issues/comments/"+itoa(talk)+"/reactions/"+itoa(theirs[0].GetID()), token, ""); a.StatusCode != http.StatusNotFound {
 		t.Errorf("delete a person's reaction: %d", a.StatusCode)
 	}
 	for _, path := range []string{"issues/77", "issues/comments/1", "pulls/comments/1"} {
-		if a := w.call("POST", "/repos/acme/widget/"+path+"/reactions", token, `{"content":"eyes"}`); a.StatusCode != 404 {
+		if a := w.call("POST", "/repos/acme/widget/"+path+"/reactions", token, `{"content":"eyes"}`); a.StatusCode != http.StatusNotFound {
 			t.Errorf("react to nothing at %s: %d", path, a.StatusCode)
 		}
 	}
