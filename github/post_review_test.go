@@ -206,6 +206,22 @@ func TestReviewIsPostedOnce(t *testing.T) {
 	}
 }
 
+// Where GitHub shows accounts to nobody, our own comment tells whose ours is.
+func TestOwnReviewIsKnownWithoutALookAtAccounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Fail(sim.Fault{Method: http.MethodGet, PathPattern: "/users/*", Times: -1, Status: http.StatusNotFound})
+	w.review("trn_1", "Fine.")
+	item := w.item("trn_1", kindPosted, w.posting(found("one")))
+	w.mustDeliver(item)
+	w.channel.app.bot.Store(0) // as after a restart
+	item.Attempts = 2
+	w.mustDeliver(item)
+	if got := w.reviews(); len(got) != 1 {
+		t.Errorf("reviews: %+v", got)
+	}
+}
+
 // What an earlier process began and did not submit is thrown away, also where it
 // is found only by the refusal.
 func TestPendingReviewOfOursIsThrownAway(t *testing.T) {

@@ -84,11 +84,24 @@ func (w *writer) send(ctx context.Context, method, path string, body any, into *
 }
 
 // self returns who we are, and asks GitHub if our account is not known yet.
-// Reviews and comments on lines say only whose account wrote them.
+// Reviews and comments on lines say only whose account wrote them. Where GitHub
+// shows accounts to nobody, a comment of ours in the conversation tells; where
+// there is none, nothing is taken for ours.
 func (w *writer) self(ctx context.Context) (Self, error) {
 	if w.app.bot.Load() == 0 {
 		if _, err := w.app.identity(ctx); err != nil {
 			return Self{}, fmt.Errorf("ask who we are: %w", err)
+		}
+	}
+	if w.app.bot.Load() == 0 {
+		err := each(ctx, w, w.conversation(), func(c comment) bool {
+			if c.App.ID == w.app.id && c.User.Type == "Bot" {
+				w.app.bot.Store(c.User.ID)
+			}
+			return w.app.bot.Load() == 0
+		})
+		if err != nil && !notFound(err) {
+			return Self{}, fmt.Errorf("look who we are: %w", err)
 		}
 	}
 	return w.app.self(), nil
