@@ -121,14 +121,17 @@ func (a *actor) schedule() {
 }
 
 // view is a turn as the channel sees it.
-func (a *actor) view(t state.Turn) Turn {
+func (a *actor) view(t state.Turn) Turn { return viewIn(a.sess, t) }
+
+func viewIn(s state.Session, t state.Turn) Turn {
 	v := Turn{
-		ID: t.ID, SessionID: a.id, Key: a.sess.Key, Attempt: max(t.Attempts, 1),
+		ID: t.ID, SessionID: s.ID, Key: s.Key, Attempt: max(t.Attempts, 1),
 		Message: t.Message, Request: t.Request, Revision: t.Revision,
 		Principal: t.Principal, Gathered: slices.Clone(t.Gathered),
-		SessionChannel: a.sess.Channel, DryRun: a.sess.DryRun, Outputs: maps.Clone(t.Outputs), Surface: a.surface(),
+		QueuedAt: t.QueuedAt, SessionChannel: s.Channel, DryRun: s.DryRun,
+		Outputs: maps.Clone(t.Outputs), Surface: maps.Clone(s.Surface),
 	}
-	if a.sess.Channel == ChannelHTTP {
+	if s.Channel == ChannelHTTP {
 		v.Key = ""
 	}
 	return v

@@ -12,28 +12,29 @@ import (
 // admit decides about one delivery, in one commit that also settles it, and
 // calls settled once nothing more will happen to it in this process.
 func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
-	if d.Replays > 0 {
-		// A person wants it decided anew, whatever was decided about its meaning.
-		in.Fact, in.Force = "", true
-	}
 	if in.Action == ActionStop {
 		a.heedStop(d, in, settled)
 		return
 	}
 	defer settled()
-	a.settleBy(d, func(dr *draft) error { return a.consider(dr, d, in) })
+	a.settleBy(d, in, func(dr *draft) error { return a.consider(dr, d, in) })
 }
 
-// settleBy commits what build decides about a delivery, and makes a decision of
-// its own where that is impossible.
-func (a *actor) settleBy(d state.StoredDelivery, build func(*draft) error) {
+// settleBy commits what build decides about a delivery, with what is owed for it
+// whatever the decision is, and makes a decision of its own where that is impossible.
+func (a *actor) settleBy(d state.StoredDelivery, in Intent, build func(*draft) error) {
 	var decided []state.DeliveryUpdate
 	err := a.decide(func(dr *draft) error {
-		err := build(dr)
+		if err := build(dr); err != nil {
+			return err
+		}
+		dr.change.Facts = factOf(d, in)
+		dr.oweTo(owedFor(d, in), d.Source, in.Effects)
 		decided = dr.change.Deliveries
-		return err
+		return nil
 	})
 	var claimed *state.FactClaimedError
+	var spent *state.BudgetError
 	switch {
 	case err == nil:
 		for _, u := range decided {
@@ -42,6 +43,8 @@ func (a *actor) settleBy(d state.StoredDelivery, build func(*draft) error) {
 		a.schedule()
 	case errors.As(err, &claimed):
 		a.e.settleDelivery(d, state.DeliveryIgnored, "duplicate of "+claimed.By)
+	case errors.As(err, &spent):
+		a.overBudget(d, in, spent)
 	case errors.Is(err, state.ErrUnavailable) || a.e.actors.ctx.Err() != nil:
 		a.e.logger.Warn("delivery not decided; it will be at the next start", "delivery", ref(d), "error", err)
 	default:
@@ -49,30 +52,30 @@ func (a *actor) settleBy(d state.StoredDelivery, build func(*draft) error) {
 	}
 }
 
-// claim drafts that the delivery's meaning is dealt with.
-func (a *actor) claim(d *draft, del state.StoredDelivery, in Intent) {
-	if in.Fact != "" {
-		d.change.Facts = []state.Fact{{Key: in.Fact, By: ref(del)}}
-	}
-}
-
 // consider drafts what becomes of an intent.
 func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
-	a.claim(d, del, in)
 	by := asked{
 		channel: del.Source, principal: in.Principal, text: in.Message, request: in.Request,
 		revision: in.Revision, deliveryID: ref(del), reason: in.Reason, preempts: in.Admission == AdmitPreempt,
 	}
 	if a.sess.Version == 0 {
-		if in.Action == ActionArchive {
+		switch in.Action {
+		case ActionArchive:
 			d.settle(del, state.DeliveryIgnored, "no session to archive: "+in.Reason, "")
+			return nil
+		case ActionWake:
+			d.settle(del, state.DeliveryIgnored, "no session to wake: "+in.Reason, "")
 			return nil
 		}
 		d.create(state.Session{
 			Channel: del.Source, Key: in.Key, Title: in.Title, Mode: in.Mode,
 			Principal: in.Principal, Revision: in.Revision,
 		}, in.Aliases...)
-		a.admitted(d, del, by)
+		a.admitted(d, del, in, by)
+		return nil
+	}
+	if in.Action == ActionWake {
+		a.wake(d, del, in)
 		return nil
 	}
 	reason, err := a.unwanted(in)
@@ -93,16 +96,18 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 	}
 	a.refresh(d, in)
 	if in.Action == ActionArchive {
-		a.archive(d, del, in)
+		a.archive(d, in.Reason)
+		d.settle(del, state.DeliveryDone, "archived: "+in.Reason, "")
 		return nil
 	}
 	a.preempt(d, by)
-	a.admitted(d, del, by)
+	a.admitted(d, del, in, by)
 	return nil
 }
 
 // admitted drafts the turn of a delivery that is wanted.
-func (a *actor) admitted(d *draft, del state.StoredDelivery, by asked) {
+func (a *actor) admitted(d *draft, del state.StoredDelivery, in Intent, by asked) {
+	d.count(in)
 	at := a.enqueue(d, by)
 	d.settle(del, state.DeliveryDone, at.String()+": "+by.reason, at.turnID)
 }
@@ -190,16 +195,15 @@ func (a *actor) linkAliases(d *draft, in Intent) error {
 }
 
 // archive drafts the end of the session, until its key is heard of again.
-func (a *actor) archive(d *draft, del state.StoredDelivery, in Intent) {
+func (a *actor) archive(d *draft, reason string) {
 	for _, t := range a.open() {
-		d.interrupt(t, in.Reason, false)
+		d.interrupt(t, reason, false)
 	}
 	row := d.session()
 	if row.Status != state.SessionArchived {
 		row.Status = state.SessionArchived
-		d.event(EventSessionCompleted, "", sessionEnded{Reason: a.e.redact(in.Reason), Archived: true})
+		d.event(EventSessionCompleted, "", sessionEnded{Reason: a.e.redact(reason), Archived: true})
 	}
-	d.settle(del, state.DeliveryDone, "archived: "+in.Reason, "")
 }
 
 // open returns the turns that have not ended, in the order in which they run.

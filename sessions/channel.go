@@ -141,8 +141,9 @@ type Weigher interface {
 	// decided about, which may be any other: ignored with a reason, under another
 	// key, with effects. Intents of one key are weighed and decided in the order in
 	// which they came, except that [ActionStop] waits for nobody. It may take 30 s.
-	// After a [*RetryError] the delivery is weighed again later; any other error
-	// makes it a dead letter. What can be weighed in no way is refused: nothing may
+	// After a [*RetryError] the delivery is weighed again later, eight times at most
+	// where the tries count, and others of its key may overtake it meanwhile; any
+	// other error makes it a dead letter. What can be weighed in no way is refused: nothing may
 	// be taken up because something could not be read.
 	Weigh(ctx context.Context, in Intent) (Intent, error)
 }
@@ -153,6 +154,8 @@ type Turn struct {
 	SessionID string
 	// Key is empty where it is a credential, as with [ChannelHTTP].
 	Key string
+	// QueuedAt is when its message was taken up.
+	QueuedAt time.Time
 	// Attempt counts from 1; above one the turn was started before.
 	Attempt  int
 	Message  string

@@ -219,6 +219,9 @@ func (a *actor) postpone(d *draft, t state.Turn, retry *RetryError) {
 	case t.Retries > maxTurnRetries:
 		a.fail(d, t, fmt.Sprintf("gave up after %d tries: %v", t.Retries, retry.Err), errorCode(retry))
 		return
+	case retry.WaitsFor != "" && a.running.woken:
+		d.requeue(t, retry.Error(), time.Time{}, "").WaitsFor = retry.WaitsFor
+		return
 	case retry.WaitsFor != "" && wait > maxTurnWait:
 		a.fail(d, t, fmt.Sprintf("waiting for %s would take %s, and %s are the most: %v",
 			retry.WaitsFor, wait.Round(time.Second), maxTurnWait, retry.Err), errorCode(retry))
@@ -283,12 +286,7 @@ func (a *actor) noticePause(now string) {
 }
 
 // logPanic keeps the stack of a fault in foreign code for the operator.
-func (a *actor) logPanic(err error) {
-	var p *panicError
-	if errors.As(err, &p) {
-		a.e.logger.Error("panic", "session", a.id, "error", p, "stack", p.stack)
-	}
-}
+func (a *actor) logPanic(err error) { a.e.logPanic("session", a.id, err) }
 
 func usageOf(u bridge.Usage) state.Usage {
 	return state.Usage{

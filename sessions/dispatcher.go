@@ -30,15 +30,34 @@ type dispatcher struct {
 	// began is when the dispatcher last had rested.
 	began time.Time
 
+	lines  lines
+	places chan struct{} // of those that are weighed
+
 	mu sync.Mutex
 	// deciding holds the deliveries that are read but not settled.
-	deciding map[uint64]struct{}
+	deciding map[uint64]stage
 	room     chan struct{}
 	settling sync.WaitGroup
+	noting   sync.Mutex
 }
 
+// stage says what a delivery in hand is doing.
+type stage int
+
+const (
+	// atHand is being mapped or decided, which takes a moment.
+	atHand stage = iota
+	// lined waits behind another delivery, and can do no harm meanwhile.
+	lined
+	// weighed is being weighed, or was and is being decided.
+	weighed
+)
+
 func newDispatcher(work context.Context, e *Engine) *dispatcher {
-	return &dispatcher{e: e, work: work, deciding: make(map[uint64]struct{}), room: make(chan struct{}, 1)}
+	return &dispatcher{
+		e: e, work: work, deciding: make(map[uint64]stage), room: make(chan struct{}, 1),
+		lines: lines{byKey: make(map[string]*line)}, places: make(chan struct{}, maxWeighing),
+	}
 }
 
 // run works until ctx ends, and then until nothing it began is undecided.
@@ -73,9 +92,13 @@ func (d *dispatcher) loop(ctx context.Context) error {
 
 // await waits for more to do. It reports false when the intake ends.
 func (d *dispatcher) await(ctx context.Context) bool {
+	next := d.next
+	if d.again { // not yet looked for, because others were in hand
+		next = d.looked.Add(lookBehind)
+	}
 	var due <-chan time.Time
-	if !d.next.IsZero() {
-		timer := time.NewTimer(max(d.next.Sub(d.e.now()), time.Millisecond))
+	if !next.IsZero() {
+		timer := time.NewTimer(max(next.Sub(d.e.now()), time.Millisecond))
 		defer timer.Stop()
 		due = timer.C
 	}
@@ -102,7 +125,7 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		// The picture is taken before the page: a delivery that is settled while
 		// the page is read must not look like one that nobody has taken yet.
 		taken := d.taken()
-		free := maxDispatching - len(taken)
+		free := free(taken)
 		if free == 0 && d.giveWay(ctx) {
 			continue
 		}
@@ -147,18 +170,18 @@ func (d *dispatcher) giveWay(ctx context.Context) bool {
 		d.began = d.e.now()
 		return false
 	}
-	d.drain(ctx, paceMax)
+	d.drain(ctx, paceMax, d.idle)
 	d.e.pace.rest(ctx, d.e.now().Sub(d.began))
 	d.began = d.e.now()
 	return true
 }
 
-// drain waits until nothing is being decided, at most for some time: a channel
+// drain waits until that is done which shall be, at most for some time: a channel
 // may take long to answer whether somebody may stop a session.
-func (d *dispatcher) drain(ctx context.Context, most time.Duration) {
+func (d *dispatcher) drain(ctx context.Context, most time.Duration, done func() bool) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
-	for len(d.taken()) > 0 {
+	for !done() {
 		select {
 		case <-d.room:
 		case <-ctx.Done():
@@ -170,7 +193,7 @@ func (d *dispatcher) drain(ctx context.Context, most time.Duration) {
 }
 
 // pick takes up to free deliveries of a page that are due and not taken.
-func (d *dispatcher) pick(page []state.StoredDelivery, taken map[uint64]struct{}, free int) []state.StoredDelivery {
+func (d *dispatcher) pick(page []state.StoredDelivery, taken map[uint64]stage, free int) []state.StoredDelivery {
 	now := d.e.now()
 	var picked []state.StoredDelivery
 	for _, del := range page {
@@ -193,33 +216,75 @@ func (d *dispatcher) pick(page []state.StoredDelivery, taken map[uint64]struct{}
 	return picked
 }
 
-func (d *dispatcher) taken() map[uint64]struct{} {
+func (d *dispatcher) taken() map[uint64]stage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return maps.Clone(d.deciding)
 }
 
+// counts tells how many deliveries are at hand, and how many are aside.
+func counts(taken map[uint64]stage) (near, aside int) {
+	for _, s := range taken {
+		if s == atHand {
+			near++
+		}
+	}
+	return near, len(taken) - near
+}
+
+// free returns how many more deliveries may be taken.
+func free(taken map[uint64]stage) int {
+	near, aside := counts(taken)
+	if aside >= maxAside {
+		return 0
+	}
+	return max(maxDispatching-near, 0)
+}
+
+// idle reports whether nothing is at hand. Some may be aside.
+func (d *dispatcher) idle() bool {
+	near, _ := counts(d.taken())
+	return near == 0
+}
+
 func (d *dispatcher) take(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.deciding[seq] = struct{}{}
+	d.deciding[seq] = atHand
 	d.e.dispatching.Add(1)
 	d.settling.Add(1)
+}
+
+// mark notes what a delivery does now. What can do harm is in the hand note before.
+func (d *dispatcher) mark(seq uint64, s stage) {
+	d.mu.Lock()
+	d.deciding[seq] = s
+	d.mu.Unlock()
+	if s == weighed {
+		d.noteHand()
+	}
+	d.signal()
 }
 
 // settled makes room for another delivery.
 func (d *dispatcher) settled(seq uint64) {
 	d.mu.Lock()
 	delete(d.deciding, seq)
-	half := len(d.deciding) == maxDispatching/2 || len(d.deciding) == 0
 	d.mu.Unlock()
 	d.e.dispatching.Add(-1)
 	d.settling.Done()
-	if half {
-		select {
-		case d.room <- struct{}{}:
-		default:
-		}
+	d.signal()
+}
+
+// signal says that there is room again, once for many.
+func (d *dispatcher) signal() {
+	near, aside := counts(d.taken())
+	if near != maxDispatching/2 && near != 0 && aside != maxAside-1 {
+		return
+	}
+	select {
+	case d.room <- struct{}{}:
+	default:
 	}
 }
 
@@ -254,31 +319,63 @@ func (d *dispatcher) noteHand() {
 	if d.note == nil {
 		return
 	}
-	if err := d.note.write(d.e.store.Epoch(), slices.Collect(maps.Keys(d.taken()))); err != nil {
+	d.noting.Lock()
+	defer d.noting.Unlock()
+	taken := d.taken()
+	maps.DeleteFunc(taken, func(_ uint64, s stage) bool { return s == lined })
+	if err := d.note.write(d.e.store.Epoch(), slices.Collect(maps.Keys(taken))); err != nil {
 		d.e.logger.Warn("deliveries in hand not noted", "error", err)
 	}
 }
 
-// route hands one mapped delivery on. Decisions that concern no session are
-// committed beside the loop, so that many share one sync of the disk.
+// route hands one mapped delivery on: to be weighed, to wait for one of its key
+// that is, or to be decided.
 func (d *dispatcher) route(del state.StoredDelivery, in Intent, fault error) {
-	settled := sync.OnceFunc(func() { d.settled(del.Seq) })
-	settle := func(status state.DeliveryStatus, decision string) {
-		go func() {
-			defer settled()
-			d.e.settleDelivery(del, status, decision)
-		}()
-	}
+	w := &inHand{del: del, in: in, settled: sync.OnceFunc(func() { d.settled(del.Seq) })}
 	switch {
 	case fault != nil:
-		settle(state.DeliveryDead, fault.Error())
-	case in.Action == ActionIgnore:
-		settle(state.DeliveryIgnored, in.Reason)
+		go func() {
+			defer w.settled()
+			d.e.settleDelivery(del, state.DeliveryDead, fault.Error())
+		}()
+		return
+	case in.Action == ActionStop && in.Weigh:
+		d.mark(del.Seq, lined)
+		go d.weighStop(w)
+		return
+	case in.Action == ActionStop:
+		d.decide(w)
+		return
+	}
+	name, waits, begins := d.lines.enter(w, func() { d.mark(del.Seq, lined) })
+	switch {
+	case begins:
+		go d.workLine(name, w)
+	case !waits:
+		d.decide(w)
+	}
+}
+
+// decide has a delivery decided. What concerns no session is committed beside the
+// loop, so that many share one sync of the disk.
+func (d *dispatcher) decide(w *inHand) {
+	if w.del.Replays > 0 {
+		// A person wants it decided anew, whatever was decided about its meaning.
+		w.in.Fact, w.in.Force, w.in.Budgets = "", true, nil
+	}
+	switch {
+	case w.in.Action == ActionIgnore:
+		go func() {
+			defer w.settled()
+			d.e.settleApart(w.del, w.in, state.DeliveryIgnored, w.in.Reason)
+		}()
+	case len(w.in.KeyPrefixes) > 0:
+		go d.sweep(w)
 	default:
-		err := d.e.actors.route(d.work, in.Key, func(a *actor) { d.admit(a, del, in, settled) })
+		err := d.e.actors.route(d.work, w.in.Key, func(a *actor) { d.admit(a, w.del, w.in, w.settled) })
 		if err != nil {
-			d.e.logger.Error("delivery not routed; it will be at the next start", "delivery", ref(del), "error", err)
-			settled()
+			d.e.logger.Error("delivery not routed; it will be at the next start", "delivery", ref(w.del), "error", err)
+			w.settled()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,29 +54,32 @@ func (d *draft) event(typ, turnID string, data any) {
 
 // owe adds what the turn's channel wants the world to be told.
 func (d *draft) owe(t state.Turn, r Report) error {
-	effects, err := d.a.effects(t, r)
+	sess := d.a.sess
+	if d.sess != nil {
+		sess = *d.sess // which may be new
+	}
+	effects, err := d.a.effects(viewIn(sess, t), cmp.Or(t.Channel, sess.Channel), r)
 	if err != nil {
 		return err
 	}
 	for _, f := range effects {
 		d.change.Outbox = append(d.change.Outbox, state.OutboxItem{
-			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: d.a.channelOf(t),
+			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: cmp.Or(t.Channel, sess.Channel),
 			Kind: f.Kind, Payload: f.Payload, CreatedAt: d.a.e.now(),
 		})
 	}
 	return nil
 }
 
-// effects asks the turn's channel, which may be broken.
-func (a *actor) effects(t state.Turn, r Report) (effects []Effect, err error) {
-	channel := a.channelOf(t)
+// effects asks a turn's channel, which may be broken.
+func (a *actor) effects(t Turn, channel string, r Report) (effects []Effect, err error) {
 	c, ok := a.e.channels[channel]
 	if !ok {
 		return nil, fmt.Errorf("channel %q is not configured", channel)
 	}
 	r.Text, r.Reason = a.e.redact(r.Text), clip(a.e.redact(r.Reason), maxReasonText)
 	err = guard("Effects of channel "+channel, a.e.redact, func() (err error) {
-		effects, err = c.Effects(a.view(t), r)
+		effects, err = c.Effects(t, r)
 		return err
 	})
 	for _, f := range effects {

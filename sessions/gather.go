@@ -75,6 +75,7 @@ func (a *actor) enqueue(d *draft, m asked) place {
 		at.turnID, at.gathered, at.position = row.ID, true, a.position(d, q.row)
 		received.Gathered = true
 		d.event(EventMessageReceived, row.ID, received)
+		a.acknowledge(d, *row, m, at)
 		return at
 	}
 	t := d.turn(state.Turn{
@@ -86,7 +87,19 @@ func (a *actor) enqueue(d *draft, m asked) place {
 	at.turnID, at.position = t.ID, a.position(d, *t)
 	d.event(EventMessageReceived, t.ID, received)
 	d.event(EventTurnQueued, t.ID, turnQueued{Position: at.position})
+	a.acknowledge(d, *t, m, at)
 	return at
+}
+
+// acknowledge drafts what the world is told of a message that is taken up.
+func (a *actor) acknowledge(d *draft, t state.Turn, m asked, at place) {
+	ends := a.running != nil && (a.running.row.Status.Ended() || d.ends(a.running.row.ID))
+	behind := at.position > 1 || at.position == 1 && !ends
+	err := d.owe(t, Report{Moment: MomentAccepted, Request: m.request, Behind: behind})
+	if err != nil {
+		a.logPanic(err)
+		a.e.logger.Error("an accepted message is not told to the world", "session", a.id, "turn", t.ID, "error", err)
+	}
 }
 
 // gatherer returns the queued turn that a message is answered with: the last one

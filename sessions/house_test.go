@@ -127,6 +127,10 @@ type request struct {
 	Force    bool       `json:"force,omitempty"`
 	Mode     state.Mode `json:"mode,omitempty"`
 	Text     string     `json:"text,omitempty"`
+	Weigh    bool       `json:"weigh,omitempty"`
+	Say      []string   `json:"say,omitempty"`      // effects of the delivery
+	Budget   string     `json:"budget,omitempty"`   // of two
+	Prefixes []string   `json:"prefixes,omitempty"` // with archive
 }
 
 // send stores a delivery under a new id and returns the id.
@@ -265,6 +269,8 @@ type world struct {
 	prepare func(ctx context.Context, t Turn, dir string) (Brief, error)
 	deliver func(ctx context.Context, item Item) (Receipt, error)
 	effects func(t Turn, r Report) ([]Effect, error)
+	// weigh is asked about what has to be weighed; nil leaves it as it is.
+	weigh func(ctx context.Context, in Intent) (Intent, error)
 	// surfaces are the surfaces that items came with.
 	surfaces map[string]map[string]string
 }
@@ -300,13 +306,23 @@ func (w *world) Map(d Delivery) (Intent, error) {
 	default:
 		in.Principal = r.By
 	}
+	in.Weigh, in.KeyPrefixes = r.Weigh, r.Prefixes
+	for _, text := range r.Say {
+		in.Effects = append(in.Effects, say(text, text))
+	}
+	if r.Budget != "" {
+		in.Budgets = []Budget{{Key: r.Budget, Limit: 2, Expires: time.Now().Add(time.Hour), What: "reviews"}}
+		in.OverBudget = []Effect{say("over", r.Budget+" is used up")}
+	}
 	switch r.Do {
 	case "stop":
 		in.Action = ActionStop
 	case "archive":
 		in.Action = ActionArchive
+	case "wake":
+		in.Action = ActionWake
 	case "ignore":
-		return Intent{Action: ActionIgnore, Reason: "draft"}, nil
+		in.Action, in.Reason = ActionIgnore, "draft"
 	case "panic":
 		panic("unexpected shape " + secret)
 	case "error":
@@ -317,6 +333,19 @@ func (w *world) Map(d Delivery) (Intent, error) {
 		in.Key = ""
 	}
 	return in, nil
+}
+
+// say is an effect that says something to the world.
+func say(name, text string) Effect {
+	payload, _ := json.Marshal(text)
+	return Effect{Name: name, Kind: "say", Payload: payload}
+}
+
+func (w *world) Weigh(ctx context.Context, in Intent) (Intent, error) {
+	if w.weigh == nil {
+		return in, nil
+	}
+	return w.weigh(ctx, in)
 }
 
 func (w *world) Prepare(ctx context.Context, t Turn, dir string) (Brief, error) {
@@ -330,11 +359,9 @@ func (w *world) Effects(t Turn, r Report) ([]Effect, error) {
 	if w.effects != nil {
 		return w.effects(t, r)
 	}
-	say := func(name, text string) Effect {
-		payload, _ := json.Marshal(text)
-		return Effect{Name: name, Kind: "say", Payload: payload}
-	}
 	switch r.Moment {
+	case MomentAccepted:
+		return nil, nil
 	case MomentStarted:
 		return []Effect{say("check", t.Revision.ID+" in progress")}, nil
 	case MomentWaiting:

@@ -19,6 +19,18 @@ const (
 	// deliveryPage is how many bodies are in memory at once until they are mapped;
 	// GitHub's reach 25 MB each.
 	deliveryPage = 16
+	// maxAside is how many deliveries are in hand besides, because they are weighed
+	// or wait for one that is.
+	maxAside = 128
+	// maxWeighing is how many are weighed at once.
+	maxWeighing = 16
+	// weighTimeout is how long a channel may take to say what a delivery is worth.
+	weighTimeout = 30 * time.Second
+	// maxWeighings is how often a delivery is weighed at most while the tries count;
+	// with the backoff below that is some five to ten minutes.
+	maxWeighings   = 8
+	weighRetryBase = 5 * time.Second
+	weighRetryMax  = 15 * time.Minute
 	// maxDeadly is how often a delivery may take the process with it while it is
 	// alone in hand, before it becomes a dead letter.
 	maxDeadly = 3

@@ -153,10 +153,7 @@ func (o *outbox) attempt(ctx context.Context, item state.OutboxItem, sess state.
 		})
 		return err
 	})
-	var p *panicError
-	if errors.As(err, &p) {
-		o.e.logger.Error("panic", "effect", item.ID, "error", p, "stack", p.stack)
-	}
+	o.e.logPanic("effect", item.ID, err)
 	return receipt, err
 }
 

@@ -218,8 +218,7 @@ func (e *Engine) vouch(s StopAuthorizer, channel string, q StopQuestion) (bool, 
 // settleStop commits a stop together with the decision about its delivery.
 func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, doubt string) {
 	o.principal, o.reason = in.Principal, in.Reason
-	a.settleBy(del, func(d *draft) error {
-		a.claim(d, del, in)
+	a.settleBy(del, in, func(d *draft) error {
 		if a.sess.Version == 0 {
 			d.settle(del, state.DeliveryIgnored, "no session to stop: "+in.Reason, "")
 			return nil

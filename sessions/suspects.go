@@ -28,7 +28,7 @@ func (d *dispatcher) tryAlone(ctx context.Context, left []uint64) error {
 		d.take(seq)
 		d.handle(page)
 		for len(d.taken()) > 0 && ctx.Err() == nil {
-			d.drain(ctx, time.Minute)
+			d.drain(ctx, time.Minute, func() bool { return len(d.taken()) == 0 })
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -22,6 +22,9 @@ type runningTurn struct {
 	before spent
 	// acted is set once the turn has done something to the world.
 	acted atomic.Bool
+	// woken is set when what the turn may be about to wait for has happened. It is
+	// the actor's own.
+	woken bool
 }
 
 // Why a turn's context ended.

@@ -366,7 +366,7 @@ func TestChannelThatCannotSayItsAnswer(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.world.effects = func(_ Turn, r Report) ([]Effect, error) {
 			switch r.Moment {
-			case MomentStarted:
+			case MomentAccepted, MomentStarted:
 				panic("no")
 			case MomentCompleted:
 				return []Effect{{Name: "c", Payload: json.RawMessage(`{`)}}, nil

@@ -22,43 +22,75 @@ func (e *Engine) mapDelivery(del state.StoredDelivery) (in Intent, err error) {
 		})
 		return err
 	})
-	var p *panicError
-	if errors.As(err, &p) {
-		e.logger.Error("panic", "delivery", ref(del), "error", p, "stack", p.stack)
-	}
+	e.logPanic("delivery", ref(del), err)
 	if err != nil {
 		return in, fmt.Errorf("cannot be understood: %w", err)
 	}
+	return understood(in)
+}
+
+// understood returns an intent of a channel that a decision can be built on.
+func understood(in Intent) (Intent, error) {
 	switch in.Action {
 	case ActionIgnore:
 		if in.Reason == "" {
 			in.Reason = "means nothing here"
 		}
-	case ActionRun, ActionArchive, ActionStop:
-		if err := storable(in); err != nil {
-			return in, fmt.Errorf("cannot be understood: %w", err)
-		}
+	case ActionRun, ActionArchive, ActionStop, ActionWake:
 	default:
 		return in, fmt.Errorf("cannot be understood: the channel asked for unknown action %d", in.Action)
+	}
+	if err := storable(in); err != nil {
+		return in, fmt.Errorf("cannot be understood: %w", err)
 	}
 	return in, nil
 }
 
 // storable refuses what no store can hold, before a decision is built on it.
 func storable(in Intent) error {
-	ids := append([]string{in.Key}, in.Aliases...)
+	var ids []string
+	if in.Key != "" || in.Action != ActionIgnore && len(in.KeyPrefixes) == 0 {
+		ids = append(ids, in.Key)
+	}
+	ids = append(ids, in.Aliases...)
 	if in.Fact != "" {
 		ids = append(ids, in.Fact)
 	}
+	for _, b := range in.Budgets {
+		ids = append(ids, b.Key)
+		if b.Limit < 0 {
+			return fmt.Errorf("the channel made an impossible budget: %d of %.80q", b.Limit, b.Key)
+		}
+	}
 	for _, id := range ids {
 		if !state.ValidID(id) {
-			return fmt.Errorf("the channel made an impossible key, alias or fact: %.80q", id)
+			return fmt.Errorf("the channel made an impossible key, alias, fact or budget: %.80q", id)
 		}
 	}
 	if len(in.Request) > 0 && !json.Valid(in.Request) {
 		return errors.New("the channel made a request that is not JSON")
 	}
+	return errors.Join(sweepable(in), owable(in.Effects), owable(in.OverBudget))
+}
+
+// owable refuses effects that cannot be owed together.
+func owable(effects []Effect) error {
+	names := make(map[string]bool, len(effects))
+	for _, f := range effects {
+		if !state.ValidID(f.Name) || names[f.Name] || len(f.Payload) > 0 && !json.Valid(f.Payload) {
+			return fmt.Errorf("the channel made an effect that cannot be stored, or two of one name: %.80q", f.Name)
+		}
+		names[f.Name] = true
+	}
 	return nil
+}
+
+// logPanic keeps the stack of a fault in foreign code for the operator.
+func (e *Engine) logPanic(what, id string, err error) {
+	var p *panicError
+	if errors.As(err, &p) {
+		e.logger.Error("panic", what, id, "error", p, "stack", p.stack)
+	}
 }
 
 // settleDelivery records a decision that concerns the delivery alone.
