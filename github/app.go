@@ -17,9 +17,11 @@ import (
 
 // app signs in as the GitHub App and keeps one client for each repository.
 type app struct {
-	id      int64
-	key     *rsa.PrivateKey
-	root    *url.URL
+	id   int64
+	key  *rsa.PrivateKey
+	root *url.URL
+	// public is where people reach our own pages; nil where there are none.
+	public  *url.URL
 	wire    *wire
 	circuit *circuit
 	grants  grants
@@ -70,7 +72,7 @@ func newApp(o Options) (*app, error) {
 	a := &app{
 		id:   o.AppID,
 		key:  o.Key,
-		root: root,
+		root: root, public: o.PublicURL,
 		wire: &wire{
 			base:      base,
 			root:      root,

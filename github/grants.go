@@ -72,9 +72,11 @@ func (a *app) learnGrants(ctx context.Context, installation int64) (map[string]s
 	if found.ID != installation || len(found.Permissions) == 0 {
 		return nil, fmt.Errorf("GitHub does not say what installation %d grants", installation)
 	}
-	a.grants.mu.Lock()
-	defer a.grants.mu.Unlock()
-	a.grants.known[installation] = grant{found.Permissions, a.now().Add(grantsFor)}
+	if len(essentialsMissing(found.Permissions)) == 0 { // else nothing works until that changes, and we look again
+		a.grants.mu.Lock()
+		defer a.grants.mu.Unlock()
+		a.grants.known[installation] = grant{found.Permissions, a.now().Add(grantsFor)}
+	}
 	return found.Permissions, nil
 }
 
@@ -138,16 +140,22 @@ func (t *repoTransport) narrowed(ctx context.Context, refusal error) (bool, erro
 		t.app.log.Warn("what an installation grants cannot be looked up", "installation", installation, "error", err)
 		return false, refusal
 	}
+	if missing := essentialsMissing(granted); len(missing) > 0 {
+		return false, t.paused("does not grant " + strings.Join(named(missing), ", ") + "; accept the App's new permissions in GitHub's settings")
+	}
+	return !maps.Equal(tokenPermissions(nil), tokenPermissions(granted)), refusal
+}
+
+// essentialsMissing are the permissions without which nothing works, of those
+// that are granted at no level.
+func essentialsMissing(granted map[string]string) map[string]string {
 	missing := map[string]string{}
 	for _, lost := range lostWith(granted) {
 		if lost.Essential && !atLeast(lost.Has, "read") {
 			missing[lost.Name] = lost.Level
 		}
 	}
-	if len(missing) > 0 {
-		return false, t.paused("does not grant " + strings.Join(named(missing), ", ") + "; accept the App's new permissions in GitHub's settings")
-	}
-	return !maps.Equal(tokenPermissions(nil), tokenPermissions(granted)), refusal
+	return missing
 }
 
 // named prints permissions in order.

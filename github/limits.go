@@ -13,6 +13,24 @@ const (
 	maxCheckText = 65535
 	// maxCheckTitle keeps a check's title on one line of the page; GitHub names no limit.
 	maxCheckTitle = 120
+	// annotationChunk is the most annotations of a check run in one request.
+	// https://docs.github.com/rest/checks/runs#update-a-check-run
+	annotationChunk = 50
+	// maxAnnotations bounds the annotations of a review, and with that what one
+	// costs: each chunk is a write. The text has the others.
+	maxAnnotations = 4 * annotationChunk
+	// maxAnnotationMessage is the longest message of an annotation, and its
+	// longest details, in bytes: "The maximum size is 64 KB".
+	maxAnnotationMessage = 64 << 10
+	// maxAnnotationTitle is its longest title in characters.
+	maxAnnotationTitle = 255
+	// maxRefusals bounds how many requests are spent on finding the annotations
+	// that GitHub does not take; one in a chunk takes seven.
+	maxRefusals = 16
+	// maxStatusDescription is the longest description of a commit status in
+	// characters: 422 "description is too long (maximum is 140 characters)".
+	// https://github.com/palantir/policy-bot/issues/72
+	maxStatusDescription = 140
 	// maxBranch keeps a branch's name within a sentence; git allows about 250 bytes.
 	maxBranch = 100
 	// maxFindings bounds the findings of one review that are kept. GitHub takes 50

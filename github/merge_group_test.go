@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/liaison-bot/liaison/sessions"
 )
 
 func TestQueueRefNamesThePullRequest(t *testing.T) {
@@ -48,5 +50,40 @@ func TestMergeGroupIsToldAtOnce(t *testing.T) {
 	must(t, json.Unmarshal(mergeGroupEffects(r)[0].Payload, &p))
 	if strings.Contains(p.Summary, "#0") || p.Title == "" {
 		t.Errorf("without a number: %q %q", p.Title, p.Summary)
+	}
+}
+
+// A merge group that waits for us keeps the queue from merging
+// (https://github.com/palantir/policy-bot/issues/548, https://github.com/Ezard/semantic-prs/issues/406).
+func TestMergeGroupNeverHangs(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T, ...worldOption) *world{"checks": newWorld, "statuses": withoutChecks} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			sha := w.QueuePullRequest(repoName, w.pull.Number)
+			r := w.request()
+			r.Kind, r.Head = kindMergeGroup, sha
+			e := mergeGroupEffects(r)[0]
+			item := sessions.Item{ID: "delivery/" + e.Name, Key: r.key(), Kind: e.Kind, Payload: e.Payload, Attempts: 1}
+			for range 2 { // a second try changes nothing
+				w.mustDeliver(item)
+				item.Attempts++
+			}
+			checks, statuses := w.CheckRuns(repoName, sha), w.Statuses(repoName, sha)
+			switch {
+			case name == "checks" && (len(checks) != 1 || checks[0].Conclusion != "success" || checks[0].Name != checkName):
+				t.Errorf("checks: %+v", checks)
+			case name == "statuses" && (len(statuses) != 1 || statuses[0].State != "success" || !strings.Contains(statuses[0].Description, "#1")):
+				t.Errorf("statuses: %+v", statuses)
+			}
+			w.DestroyMergeGroup(repoName, w.pull.Number)
+			clear(w.surface)
+			item.Attempts = 1
+			item.ID = "another"
+			if receipt, err := w.deliver(item); err != nil || !strings.Contains(receipt.Note, "the merge group is gone") {
+				t.Errorf("destroyed: %+v, %v", receipt, err)
+			}
+		})
 	}
 }

@@ -27,6 +27,9 @@ type GitHubOptions struct {
 	Now func() time.Time
 	// PathPrefix is put before every path: "/api/v3" behaves like Enterprise Server.
 	PathPrefix string
+	// RefuseAnnotation is a part of an annotation's title for which it is refused,
+	// as GitHub does for reasons that it does not document.
+	RefuseAnnotation string
 	// WriteRedirectStatus answers a write to a renamed repository.
 	// 0 means 301, the harsher answer: Go's client turns such a POST into a GET.
 	WriteRedirectStatus int
@@ -52,6 +55,7 @@ type GitHub struct {
 	oldNames      map[string]int64 // names that redirect
 	comments      map[int64]*comment
 	checks        map[int64]*checkRun
+	statuses      map[statusKey][]Status
 	suites        map[string]int64    // app, repository and SHA → check suite id
 	manifests     map[string]manifest // by the code of their conversion
 	deliveries    []*hookDelivery     // in order of their ids
@@ -99,6 +103,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		oldNames:      map[string]int64{},
 		comments:      map[int64]*comment{},
 		checks:        map[int64]*checkRun{},
+		statuses:      map[statusKey][]Status{},
 		suites:        map[string]int64{},
 		manifests:     map[string]manifest{},
 		limit:         newRateLimit(hourlyLimit),

@@ -32,7 +32,8 @@ var (
 
 // applyCheck checks a request and writes it into a check run. On refusal the
 // run may be half written; callers work on a copy.
-func applyCheck(k *CheckRun, o object, now time.Time) (reply, bool) {
+func (g *GitHub) applyCheck(k *CheckRun, o object) (reply, bool) {
+	now := g.now()
 	texts := []struct {
 		field string
 		into  *string
@@ -65,8 +66,14 @@ func applyCheck(k *CheckRun, o object, now time.Time) (reply, bool) {
 		if !isObject {
 			return invalidRequest("For 'properties/output', it is not an object."), true
 		}
+		before := len(k.Annotations)
 		if rep, refused := applyOutput(k, output); refused {
 			return rep, true
+		}
+		for i, a := range k.Annotations[before:] {
+			if g.opts.RefuseAnnotation != "" && strings.Contains(a.Title, g.opts.RefuseAnnotation) {
+				return invalidRequest(fmt.Sprintf("For 'output/annotations/%d', it is not acceptable.", i)), true
+			}
 		}
 	}
 	return applyActions(k, o)

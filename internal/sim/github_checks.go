@@ -162,7 +162,7 @@ func (g *GitHub) createCheckRun(c *call) reply {
 			return notSupplied(field)
 		}
 	}
-	if rep, refused := applyCheck(&k, o, g.now()); refused {
+	if rep, refused := g.applyCheck(&k, o); refused {
 		return rep
 	}
 	sha, _ := o["head_sha"].(string)
@@ -198,7 +198,7 @@ func (g *GitHub) updateCheckRun(c *call) reply {
 	}
 	next := k.CheckRun
 	next.Annotations = slices.Clone(next.Annotations)
-	if rep, refused := applyCheck(&next, o, g.now()); refused {
+	if rep, refused := g.applyCheck(&next, o); refused {
 		return rep
 	}
 	next.Updates++

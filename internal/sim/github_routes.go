@@ -36,6 +36,7 @@ func (g *GitHub) repoRoutes() []route {
 		talk      = []string{"issues:write", "pull_requests:write"}
 		readCheck = []string{"checks:read"}
 		check     = []string{"checks:write"}
+		readState = []string{"statuses:read"}
 		meta      = []string{"metadata:read"}
 	)
 	return []route{
@@ -81,6 +82,9 @@ func (g *GitHub) repoRoutes() []route {
 		{get, "check-runs/:id/annotations", inst, readCheck, "rest/checks/runs#list-check-run-annotations", g.listAnnotations},
 		{get, "commits/*ref/check-runs", inst, readCheck, "rest/checks/runs#list-check-runs-for-a-git-reference", g.listCheckRuns},
 		{get, "commits/*ref/check-suites", inst, readCheck, "rest/checks/suites#list-check-suites-for-a-git-reference", g.listCheckSuites},
+		{post, "statuses/:sha", inst, []string{"statuses:write"}, "rest/commits/statuses#create-a-commit-status", g.createStatus},
+		{get, "commits/*ref/statuses", inst, readState, "rest/commits/statuses#list-commit-statuses-for-a-reference", g.listStatuses},
+		{get, "commits/*ref/status", inst, readState, "rest/commits/statuses#get-the-combined-status-for-a-specific-reference", g.combinedStatus},
 		{get, "commits/*ref/pulls", inst, readPulls, "rest/commits/commits#list-pull-requests-associated-with-a-commit", g.listCommitPulls},
 		{get, "commits/*ref", inst, readCode, "rest/commits/commits#get-a-commit", g.getCommit},
 		{get, "compare/*basehead", inst, readCode, "rest/commits/commits#compare-two-commits", g.compare},

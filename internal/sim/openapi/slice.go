@@ -51,7 +51,8 @@ patch,/repos/{owner}/{repo}/check-runs/{check_run_id}
 get,/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations
 get,/repos/{owner}/{repo}/commits/{ref}/check-runs get,/repos/{owner}/{repo}/commits/{ref}/check-suites
 get,/repos/{owner}/{repo}/commits/{commit_sha}/pulls get,/repos/{owner}/{repo}/commits/{ref}
-get,/repos/{owner}/{repo}/compare/{basehead} get,/repos/{owner}/{repo}/contents/{path}
+post,/repos/{owner}/{repo}/statuses/{sha} get,/repos/{owner}/{repo}/commits/{ref}/statuses
+get,/repos/{owner}/{repo}/commits/{ref}/status get,/repos/{owner}/{repo}/compare/{basehead} get,/repos/{owner}/{repo}/contents/{path}
 get,/repos/{owner}/{repo}/git/blobs/{file_sha} get,/repos/{owner}/{repo}/git/trees/{tree_sha}
 `)
 
@@ -61,7 +62,7 @@ ping pull_request.opened pull_request.reopened pull_request.synchronize pull_req
 pull_request.converted_to_draft pull_request.edited issue_comment.created issue_comment.edited issue_comment.deleted
 pull_request_review.submitted pull_request_review_comment.created check_run.rerequested check_run.requested_action
 check_suite.rerequested installation.created installation.deleted installation.suspend installation.unsuspend
-installation_repositories.added installation_repositories.removed repository.renamed
+merge_group.checks_requested merge_group.destroyed status installation_repositories.added installation_repositories.removed repository.renamed
 `)
 
 // forgottenNulls are fields that GitHub sends as null for a deleted account, a
