@@ -61,6 +61,7 @@ posts a check and a review.
 	}
 	add("setup", "Setting it up:",
 		newSetup(con),
+		newDoctor(con),
 	)
 	add("service", "The service:",
 		newServe(environ, stderr),

@@ -218,6 +218,7 @@ func (s *setupGitHub) report(app setup.Credentials, active bool) error {
 	}
 	fmt.Fprintf(s.con.out, "  run it here   set -a; . %s; set +a; liaison serve\n", sourced)
 	fmt.Fprintf(s.con.out, "  or on Fly.io  fly secrets import < %s\n", s.out)
+	fmt.Fprintf(s.con.out, "  check it      liaison doctor\n")
 	if !active {
 		fmt.Fprintf(s.con.out, "\nThe webhook is inactive, since no public URL is known. Once there is one, set it\n"+
 			"and tick \"Active\" on the App's page: %s\n", terminal.Text(app.URL))

@@ -49,6 +49,7 @@ type GitHub struct {
 
 	users         map[string]*user
 	installations map[int64]*installation
+	hook          HookConfig
 	tokens        map[string]*token
 	repos         map[int64]*repository
 	names         map[string]int64 // lower-case full name → id
@@ -96,6 +97,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		ids:           3_000_000_000, // above 2³², so that a client with 32-bit ids fails
 		created:       o.Now().UTC(),
 		users:         map[string]*user{},
+		hook:          HookConfig{URL: "https://liaison.example.com/webhooks/github", ContentType: "json"},
 		installations: map[int64]*installation{},
 		tokens:        map[string]*token{},
 		repos:         map[int64]*repository{},

@@ -17,6 +17,7 @@ func (g *GitHub) rootRoutes() []route {
 		{get, "installation/repositories", authInstallation, nil, "rest/apps/installations#list-repositories-accessible-to-the-app-installation", g.listInstallationRepos},
 		{del, "installation/token", authInstallation, nil, "rest/apps/installations#revoke-an-installation-access-token", g.revokeToken},
 		{get, "rate_limit", authAny, nil, "rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user", g.getRateLimit},
+		{get, "app/hook/config", authApp, nil, "rest/apps/webhooks#get-a-webhook-configuration-for-an-app", g.getHookConfig},
 		{post, "app-manifests/:code/conversions", authPublic, nil, "rest/apps/apps#create-a-github-app-from-a-manifest", g.convertManifest},
 		{post, "settings/apps/new", authPublic, nil, "apps/sharing-github-apps/registering-a-github-app-from-a-manifest", g.takeManifest},
 		{post, "organizations/:org/settings/apps/new", authPublic, nil, "apps/sharing-github-apps/registering-a-github-app-from-a-manifest", g.takeManifest},

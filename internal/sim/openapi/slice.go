@@ -19,7 +19,7 @@ type object = map[string]any
 
 // operations of the description, as "METHOD path".
 var operations = strings.Fields(`
-get,/app get,/app/hook/deliveries get,/app/hook/deliveries/{delivery_id}
+get,/app get,/app/hook/config get,/app/hook/deliveries get,/app/hook/deliveries/{delivery_id}
 post,/app/hook/deliveries/{delivery_id}/attempts get,/app/installations get,/app/installations/{installation_id}
 post,/app/installations/{installation_id}/access_tokens get,/repos/{owner}/{repo}/installation
 get,/installation/repositories delete,/installation/token get,/rate_limit get,/users/{username}

@@ -1,0 +1,102 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// Examination is what GitHub says about the App and the ways to us and back. A
+// part that could not be read has its error instead.
+type Examination struct {
+	App AppInfo
+
+	Hook    HookConfig
+	HookErr error
+	// Attempts are the newest deliveries that GitHub tried, at most 100.
+	Attempts    []HookDelivery
+	AttemptsErr error
+	// Installations are the first 1,000.
+	Installations    []InstallationInfo
+	InstallationsErr error
+}
+
+// HookConfig is the App's webhook as GitHub has it.
+// https://docs.github.com/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
+type HookConfig struct {
+	URL         string
+	ContentType string
+	// Secret is set when there is one; GitHub never tells which.
+	Secret bool
+	// Unverified is set when GitHub does not check our certificate.
+	Unverified bool
+}
+
+// InstallationInfo is the App on one account.
+type InstallationInfo struct {
+	ID        int64
+	Account   string
+	Suspended bool
+	// Permissions are those that the account has granted, which can be fewer
+	// than the App asks for by now.
+	Permissions map[string]string
+	Events      []string
+}
+
+// maxInstallationPages bounds the list of installations.
+const maxInstallationPages = 10
+
+// Examine asks GitHub about the App. It fails where GitHub does not know it;
+// everything else is in the examination.
+func (c *Channel) Examine(ctx context.Context) (Examination, error) {
+	info, err := c.CheckApp(ctx)
+	if err != nil {
+		return Examination{}, err
+	}
+	e := Examination{App: info}
+	hooks := c.app.hooks()
+	e.Hook, e.HookErr = hookConfig(ctx, hooks.client)
+	e.Attempts, _, e.AttemptsErr = hooks.list(ctx, "")
+	e.Installations, e.InstallationsErr = installations(ctx, hooks.client)
+	return e, nil
+}
+
+func hookConfig(ctx context.Context, client *gh.Client) (HookConfig, error) {
+	hook, _, err := client.Apps.GetHookConfig(ctx)
+	if err != nil {
+		return HookConfig{}, fmt.Errorf("read the webhook's configuration: %w", err)
+	}
+	return HookConfig{
+		URL: hook.GetURL(), ContentType: hook.GetContentType(), Secret: hook.GetSecret() != "",
+		Unverified: hook.GetInsecureSSL() == "1",
+	}, nil
+}
+
+func installations(ctx context.Context, client *gh.Client) ([]InstallationInfo, error) {
+	var all []InstallationInfo
+	for page := 1; page <= maxInstallationPages; page++ {
+		// go-github knows fewer permissions than GitHub; the map has them all.
+		var list []struct {
+			ID      int64 `json:"id"`
+			Account struct {
+				Login string `json:"login"`
+			} `json:"account"`
+			SuspendedAt *string           `json:"suspended_at"`
+			Permissions map[string]string `json:"permissions"`
+			Events      []string          `json:"events"`
+		}
+		if err := get(ctx, client, fmt.Sprintf("app/installations?per_page=%d&page=%d", pageSize, page), &list); err != nil {
+			return all, fmt.Errorf("list the installations: %w", err)
+		}
+		for _, i := range list {
+			all = append(all, InstallationInfo{
+				ID: i.ID, Account: i.Account.Login, Suspended: i.SuspendedAt != nil, Permissions: i.Permissions, Events: i.Events,
+			})
+		}
+		if len(list) < pageSize {
+			break
+		}
+	}
+	return all, nil
+}
