@@ -43,6 +43,8 @@ func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 		return perform(ctx, c, item, (*writer).settle)
 	case kindDismiss:
 		return perform(ctx, c, item, (*writer).dismiss)
+	case kindReviewed:
+		return perform(ctx, c, item, (*writer).remember)
 	}
 	return sessions.Receipt{}, errors.New("no such kind of effect")
 }

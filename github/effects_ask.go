@@ -39,7 +39,7 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 		return answers(req, t, reactionFailed, replyPayload{Text: text, Failed: true}), nil
 	case sessions.MomentInterrupted:
 		if r.Stopped {
-			return reactionsTo(questions(req, t), "answered", reactionFailed, reactionSeen), nil
+			return reactionsTo(requests(inquiries(req, t)), "answered", reactionFailed, reactionSeen), nil
 		}
 		text := fmt.Sprintf("This was not answered: %s. %s",
 			code(ellipsis(strings.TrimRight(c.redact(r.Reason), ". "), maxReason)), askAgain)
@@ -48,24 +48,10 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 	return nil, fmt.Errorf("github: no effects are known for moment %d of a question", r.Moment)
 }
 
-// questions are the requests that a turn answers: its own, and those that were
-// gathered into it.
-func questions(own request, t sessions.Turn) []request {
-	all := []request{own}
-	for _, g := range t.Gathered {
-		// What is in there was checked when it was taken up; what cannot be read any
-		// more has no place to answer at.
-		if r, err := parseRequest(g.Request); err == nil && r.Kind == kindAsk {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
 // answers are one reply at each place where something was asked, and a reaction
 // at each question.
 func answers(own request, t sessions.Turn, reaction string, reply replyPayload) []sessions.Effect {
-	all := questions(own, t)
+	all := inquiries(own, t)
 	var effects []sessions.Effect
 	answered := map[string]bool{}
 	for _, q := range all {
@@ -77,10 +63,10 @@ func answers(own request, t sessions.Turn, reaction string, reply replyPayload) 
 			continue
 		}
 		answered[place] = true
-		reply.Request, reply.To, reply.Key = q, q.Comment, t.ID+"-"+place
+		reply.Request, reply.To, reply.Key = q.request, q.Comment, t.ID+"-"+place
 		effects = append(effects, effect("reply-"+place, kindReply, reply))
 	}
-	return append(effects, reactionsTo(all, "answered", reaction, reactionSeen)...)
+	return append(effects, reactionsTo(requests(all), "answered", reaction, reactionSeen)...)
 }
 
 // reactionsTo are reactions to all that was written, where that takes any.

@@ -122,6 +122,7 @@ func (c *Channel) reviewed(req request, t sessions.Turn, r sessions.Report) []se
 		keep = ""
 	}
 	effects = append(effects, withdraw("dismiss", req, t, keep)...)
+	effects = append(effects, reviewed(req))
 	return append(effects, reactionsTo(askers(req, t), "answered", reactionDone, reactionSeen)...)
 }
 

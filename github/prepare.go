@@ -7,7 +7,6 @@ import (
 
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/sessions"
-	"github.com/liaison-bot/liaison/state"
 )
 
 // Prepare fetches the evidence of a turn and composes what the agent is told.
@@ -28,66 +27,50 @@ func (c *Channel) prepare(ctx context.Context, t sessions.Turn, dir string) (ses
 	if err != nil {
 		return sessions.Brief{}, err
 	}
-	pull, err := tgt.live(ctx)
 	switch {
-	case notFound(err):
-		return sessions.Brief{}, &sessions.UnneededError{Reason: fmt.Sprintf("pull request %s does not exist any more", req.name())}
-	case err != nil:
-		return sessions.Brief{}, fmt.Errorf("read pull request %s: %w", req.name(), err)
+	case req.Kind == kindReview && !req.Issue:
+		return c.prepareReview(ctx, tgt, t, dir)
+	case req.Kind == kindAsk && req.Issue:
+		return c.prepareIssue(ctx, tgt, t, dir)
+	case req.Kind == kindAsk:
+		return c.prepareAsk(ctx, tgt, t, dir)
 	}
-	if err := tgt.wanted(pull); err != nil {
-		return sessions.Brief{}, err
+	return sessions.Brief{}, fmt.Errorf("no agent is told anything for a turn that is to %s", quote(string(req.Kind)))
+}
+
+// evidence are the parts of a request for evidence that every turn about a pull
+// request has.
+func (c *Channel) evidence(t target, dir string) evidence.Request {
+	owner, repo := t.names()
+	return evidence.Request{
+		Client: t.repo.client, Owner: owner, Repo: repo, RepoID: t.Repository, Number: t.Number,
+		Dir: dir, Cache: c.cache, Now: c.app.now,
 	}
-	owner, repo := tgt.names()
-	summary, err := c.build(ctx, evidence.Request{
-		Client: tgt.repo.client,
-		Owner:  owner,
-		Repo:   repo,
-		RepoID: req.Repository,
-		Number: req.Number,
-		Head:   req.Head,
-		Dir:    dir,
-		Cache:  c.cache,
-		Now:    c.app.now,
-	})
-	var moved *evidence.MovedError
-	if errors.As(err, &moved) {
-		if gone := tgt.wanted(moved.Pull); gone != nil {
-			return sessions.Brief{}, gone
-		}
-	}
-	if err != nil {
-		return sessions.Brief{}, fmt.Errorf("prepare the evidence of %s: %w", req.name(), err)
-	}
-	// The last reading of the builder counts: a close during the work is common.
-	if err := tgt.wanted(summary.Pull); err != nil {
-		return sessions.Brief{}, err
-	}
+}
+
+// brief composes what the agent is told. The whole of it is masked: a secret of
+// ours may have got into what people wrote.
+func (c *Channel) brief(note string, compose func(marker string) string) (sessions.Brief, error) {
 	marker, err := newMarker(c.random)
 	if err != nil {
 		return sessions.Brief{}, err
 	}
-	return sessions.Brief{Prompt: c.redact(prompt(req, summary, marker)), Note: summary.Note}, nil
+	return sessions.Brief{Prompt: c.redact(compose(marker)), Note: note}, nil
 }
 
-// wanted returns why a review of the request's head is not wanted any more, or nil.
-func (t target) wanted(pull evidence.PullRequest) error {
-	open := pull.State != "closed" && !pull.Draft
-	switch {
-	case open && pull.Head.SHA == t.Head:
-		return nil
-	case t.lags(pull):
-		return t.lagging(pull)
-	case pull.State == "closed":
-		return &sessions.UnneededError{Reason: fmt.Sprintf("pull request %s is closed", t.name())}
-	case pull.Draft:
-		return &sessions.UnneededError{Reason: fmt.Sprintf("pull request %s is a draft; it is reviewed when it is marked ready for review", t.name())}
+// gone says that there is nothing to look at any more, if that is what err means.
+func (t target) gone(err error, what string) error {
+	if notFound(err) {
+		return &sessions.UnneededError{Reason: fmt.Sprintf("%s %s does not exist any more", what, t.name())}
 	}
-	next := t.request
-	next.Head, next.Previous, next.UpdatedAt = pull.Head.SHA, t.Head, pull.UpdatedAt
-	next.Title, next.Base = oneLine(pull.Title), oneLine(pull.Base.Ref)
-	return &sessions.SupersededError{
-		Revision: state.Revision{ID: next.Head, Previous: t.Head, At: pull.UpdatedAt},
-		Request:  next.encode(),
+	return err
+}
+
+// movedTo returns the pull request's state where its head moved during the work.
+func movedTo(err error) (evidence.PullRequest, bool) {
+	var moved *evidence.MovedError
+	if errors.As(err, &moved) {
+		return moved.Pull, true
 	}
+	return evidence.PullRequest{}, false
 }

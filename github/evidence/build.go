@@ -12,14 +12,14 @@ import (
 // build makes one attempt.
 func build(ctx context.Context, r Request) (s Summary, err error) {
 	f := newFetcher(r.Client, r.Owner, r.Repo, r.Number, r.Budget)
-	e := &evidence{}
+	e := &evidence{asked: r.Questions}
 	if e.pull, err = f.pull(ctx); err != nil {
 		return Summary{}, err
 	}
 	if err := expected(r, e.pull); err != nil {
 		return Summary{}, err
 	}
-	ws, err := openWorkspace(r.Dir)
+	ws, err := openWorkspace(r.Dir, pullFolder)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -27,6 +27,9 @@ func build(ctx context.Context, r Request) (s Summary, err error) {
 
 	trees, err := e.gather(ctx, f)
 	if err != nil {
+		return Summary{}, err
+	}
+	if err := e.gatherMore(ctx, r, f); err != nil {
 		return Summary{}, err
 	}
 	left, err := e.writeFiles(ctx, r, f, ws, trees)
@@ -45,7 +48,8 @@ func build(ctx context.Context, r Request) (s Summary, err error) {
 	}
 	return Summary{
 		Head: e.pull.Head.SHA, Base: e.pull.Base.SHA,
-		Files: len(e.manifest.Files), Note: e.note(), Pull: now,
+		Files: len(e.manifest.Files), Paths: e.paths(), Complete: e.manifest.Complete, Note: e.note(), Pull: now,
+		Since: e.since, Instructions: e.instructions,
 		Calls: f.made(), Bytes: r.Budget.Bytes - left,
 	}, nil
 }
@@ -122,6 +126,43 @@ func (e *evidence) gather(ctx context.Context, f *fetcher) (trees [2]tree, err e
 	})
 	err = g.wait()
 	return trees, err
+}
+
+// gatherMore fetches what only some turns need.
+func (e *evidence) gatherMore(ctx context.Context, r Request, f *fetcher) (err error) {
+	if len(r.Instructions) > 0 {
+		var left []string
+		if e.instructions, left, err = f.instructions(ctx, e.pull.Base.SHA, r.Instructions); err != nil {
+			return err
+		}
+		for _, why := range left {
+			e.leave(partInstructions, "instructions: %s", why)
+		}
+	}
+	if r.Since != "" {
+		if e.since, err = f.since(ctx, r.Since, e.manifest); err != nil {
+			return err
+		}
+	}
+	if len(e.asked) > 0 && e.talk != nil {
+		if n := e.talk.leaveLater(e.asked); n > 0 {
+			e.leave(partConversation, "%s of the conversation: written or edited after what is answered", counted(n, "text"))
+		}
+	}
+	return nil
+}
+
+// paths are the names of all changed files.
+func (e *evidence) paths() []string {
+	var out []string
+	for i := range e.manifest.Files {
+		f := &e.manifest.Files[i]
+		out = append(out, f.Path)
+		if f.PreviousPath != "" {
+			out = append(out, f.PreviousPath)
+		}
+	}
+	return out
 }
 
 // diff reads the whole diff. A second result that is not empty says why it is not there.
@@ -268,6 +309,7 @@ func (e *evidence) confirm(ctx context.Context, f *fetcher) (PullRequest, error)
 
 // writeRest writes everything that does not belong to a single file.
 func (e *evidence) writeRest(r Request, ws *workspace) error {
+	threads := e.talk.threads(e.asked) // before the texts are made visible
 	talk, hidden, err := e.talk.render(r.Marker)
 	if err != nil {
 		return err
@@ -291,6 +333,23 @@ func (e *evidence) writeRest(r Request, ws *workspace) error {
 	}
 	if e.owners.path != "" {
 		writes = append(writes, func() error { return ws.write("codeowners.txt", e.owners.text) })
+	}
+	if len(e.asked) > 0 {
+		writes = append(writes, func() error { return ws.writeJSON(questionFile, visible(e.asked)) })
+	}
+	if len(threads.sections) > 0 {
+		text, _, err := threads.render(r.Marker)
+		if err != nil {
+			return err
+		}
+		e.threads = len(threads.sections)
+		writes = append(writes, func() error { return ws.write("thread.md", text) })
+	}
+	if e.since != nil {
+		writes = append(writes, func() error { return ws.writeJSON("since.json", e.since) })
+	}
+	if e.since != nil && e.since.Incremental {
+		writes = append(writes, func() error { return ws.write("since.diff", e.since.diff) })
 	}
 	writes = append(writes, func() error { return ws.write("README.md", e.readme(r.Now())) })
 	for _, write := range writes {

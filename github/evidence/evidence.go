@@ -35,6 +35,14 @@ type Request struct {
 	Now    func() time.Time
 	Marker func() string
 	Budget Budget
+
+	// Since is the commit up to which an earlier review went; empty when there was none.
+	Since string
+	// Instructions are paths of the base branch, for Summary.Instructions.
+	Instructions []string
+	// Questions are what was asked, where the evidence is for an answer. What was
+	// written or edited after them is left out.
+	Questions []Question
 }
 
 // Summary says what was prepared.
@@ -47,6 +55,14 @@ type Summary struct {
 	Note string
 	// Pull is the pull request as it was at the end: it may have been closed meanwhile.
 	Pull PullRequest
+	// Paths are the changed files' names, the earlier ones of renamed files
+	// included, and Complete is set when no changed file is missing there.
+	Paths    []string
+	Complete bool
+	// Since is set when Request.Since was.
+	Since *Since
+	// Instructions are those of Request.Instructions that exist.
+	Instructions []Instruction
 	// Calls is how many API requests were made.
 	Calls int
 	// Bytes is the size of diff, patches and contents.
@@ -139,6 +155,8 @@ const (
 	partChecks
 	partConversation
 	partOwners
+	partInstructions
+	partSince
 	partBase
 )
 
@@ -151,8 +169,14 @@ type evidence struct {
 	checks   *Checks
 	talk     *conversation
 	owners   ownership
-	hidden   int
-	cacheErr error
+	since    *Since
+	// asked is what the evidence is to answer, and instructions what the
+	// maintainers say.
+	asked        []Question
+	instructions []Instruction
+	threads      int
+	hidden       int
+	cacheErr     error
 
 	mu      sync.Mutex
 	missing []omission

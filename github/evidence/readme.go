@@ -62,6 +62,12 @@ func (e *evidence) readmeHere(b *strings.Builder) {
 	line(e.checks != nil, "checks.json: check runs of the head")
 	line(e.talk != nil, "conversation.md: description, reviews and comments, fenced as untrusted")
 	line(e.owners.path != "", "codeowners.txt: %s of the base branch", e.owners.path)
+	line(len(e.asked) > 0, "question.json: what is to be answered, as it was when it was asked")
+	line(e.threads > 0, "thread.md: the review threads in which was asked, fenced as untrusted")
+	if e.since != nil {
+		line(e.since.Incremental, "since.json and since.diff: what came after %s, up to which an earlier review went", e.since.From)
+		line(!e.since.Incremental, "since.json: an earlier review went up to %s, but %s; look at everything", e.since.From, e.since.Reason)
+	}
 }
 
 func (e *evidence) manifestText() string {
@@ -79,17 +85,21 @@ func (e *evidence) commitsText() string {
 }
 
 func (e *evidence) readmeLeftOut(b *strings.Builder) {
+	writeLeftOut(b, e.leftOut(), e.hidden)
+}
+
+// writeLeftOut says what is missing, and how much was made visible.
+func writeLeftOut(b *strings.Builder, left []string, hidden int) {
 	b.WriteString("\n## What was left out, and why\n\n")
-	left := e.leftOut()
 	if len(left) == 0 {
 		b.WriteString("Nothing.\n")
 	}
 	for _, l := range left {
 		fmt.Fprintf(b, "- %s\n", l)
 	}
-	if e.hidden > 0 {
+	if hidden > 0 {
 		fmt.Fprintf(b, "\n## Hidden text\n\nTitle, description or conversation hold %s that a reader of the page does not see, shown as [hidden …].\n",
-			counted(e.hidden, "piece"))
+			counted(hidden, "piece"))
 	}
 }
 

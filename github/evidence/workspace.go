@@ -12,27 +12,28 @@ import (
 	"strings"
 )
 
-// folder is the name of the evidence in the workspace, and staging the prefix of
-// the folders in which it is prepared.
+// The names of the evidence in the workspace.
 const (
-	folder  = "pr"
-	staging = ".pr-"
+	pullFolder  = "pr"
+	issueFolder = "issue"
 )
 
 // workspace writes the evidence beside where it shall be, and puts it there
 // whole. It works within the workspace only, whatever links an earlier turn may
 // have left in it.
 type workspace struct {
-	root *os.Root
-	name string // of the staging folder; empty once the evidence is in place
+	root   *os.Root
+	folder string
+	name   string // of the staging folder; empty once the evidence is in place
 }
 
-func openWorkspace(dir string) (*workspace, error) {
+func openWorkspace(dir, folder string) (*workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
-	w := &workspace{root: root, name: staging + rand.Text()}
+	w := &workspace{root: root, folder: folder}
+	w.name = w.staging() + rand.Text()
 	if err := w.sweep(); err != nil {
 		return nil, errors.Join(fmt.Errorf("clear the workspace: %w", err), root.Close())
 	}
@@ -44,6 +45,9 @@ func openWorkspace(dir string) (*workspace, error) {
 	return w, nil
 }
 
+// staging is the prefix of the folders in which the evidence is prepared.
+func (w *workspace) staging() string { return "." + w.folder + "-" }
+
 // sweep removes what a build that was cut short has left.
 func (w *workspace) sweep() error {
 	entries, err := fs.ReadDir(w.root.FS(), ".")
@@ -51,7 +55,7 @@ func (w *workspace) sweep() error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), staging) {
+		if strings.HasPrefix(e.Name(), w.staging()) {
 			if err := w.root.RemoveAll(e.Name()); err != nil {
 				return err
 			}
@@ -86,14 +90,14 @@ func (w *workspace) writeJSON(name string, v any) error {
 
 // publish puts the evidence in the place of what was there.
 func (w *workspace) publish() error {
-	old := staging + "old-" + rand.Text()
-	switch err := w.root.Rename(folder, old); {
+	old := w.staging() + "old-" + rand.Text()
+	switch err := w.root.Rename(w.folder, old); {
 	case errors.Is(err, fs.ErrNotExist):
 		old = ""
 	case err != nil:
 		return fmt.Errorf("put aside the earlier evidence: %w", err)
 	}
-	if err := w.root.Rename(w.name, folder); err != nil {
+	if err := w.root.Rename(w.name, w.folder); err != nil {
 		return fmt.Errorf("put the evidence in place: %w", err)
 	}
 	w.name = ""
