@@ -39,12 +39,12 @@ type comment struct {
 	reactions        []reaction
 }
 
-// Comments returns the comments of a pull request, oldest first.
+// Comments returns the comments of a pull request or an issue, oldest first.
 func (g *GitHub) Comments(repo string, number int) []Comment {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var list []Comment
-	for _, c := range g.commentsOf(g.mustPull(repo, number)) {
+	for _, c := range g.commentsOf(g.mustTalk(repo, number)) {
 		v := Comment{
 			ID: c.id, Author: login(c.author), Body: c.body, AppID: c.app, HTMLURL: g.web(c.page()),
 			Created: c.created, Updated: c.updated, Edits: c.edits, Reactions: countReactions(c.reactions),
@@ -59,7 +59,7 @@ func (g *GitHub) Comments(repo string, number int) []Comment {
 func (g *GitHub) AddComment(repo string, number int, author, body string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.mustPull(repo, number)
+	p := g.mustTalk(repo, number)
 	c := g.addComment(p, g.account(author), body, 0)
 	if c.author != nil && c.author.kind == "Bot" {
 		c.app = g.otherApp(author)
@@ -107,7 +107,7 @@ func (g *GitHub) commentsOf(p *pull) []*comment {
 }
 
 func (c *comment) page() string {
-	return fmt.Sprintf("/%s/pull/%d#issuecomment-%d", c.pull.repo.fullName, c.pull.number, c.id)
+	return fmt.Sprintf("%s#issuecomment-%d", c.pull.page(), c.id)
 }
 
 func (g *GitHub) commentJSON(c *comment) object {
@@ -130,9 +130,9 @@ func (g *GitHub) commentJSON(c *comment) object {
 }
 
 func (g *GitHub) listComments(c *call) reply {
-	p := c.pull()
+	p := c.talk()
 	if p == nil {
-		return notFound()
+		return c.noTalk()
 	}
 	since, _ := time.Parse(time.RFC3339, c.r.URL.Query().Get("since")) // an unreadable date filters nothing
 	var all []*comment
@@ -170,9 +170,9 @@ func commentBody(c *call) (string, reply, bool) {
 }
 
 func (g *GitHub) createComment(c *call) reply {
-	p := c.pull()
+	p := c.talk()
 	if p == nil {
-		return notFound()
+		return c.noTalk()
 	}
 	body, rep, good := commentBody(c)
 	if !good {

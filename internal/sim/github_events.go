@@ -151,23 +151,3 @@ func (g *GitHub) RepositoryEvent(repo, action, oldName string) Webhook {
 	}
 	return g.webhook("repository", o)
 }
-
-// issueJSON is a pull request seen as an issue.
-func (g *GitHub) issueJSON(p *pull) object {
-	path := g.api(fmt.Sprintf("/repos/%s/%s/issues/%d", escape(p.repo.owner.login), escape(p.repo.name), p.number))
-	page := g.web(p.page())
-	full := g.pullJSON(p, true)
-	return object{
-		"id": p.id + 1_000_000_000_000, "node_id": nodeID("Issue", p.id), "number": p.number, "url": path, "html_url": page,
-		"repository_url": g.api("/repos/" + escape(p.repo.owner.login) + "/" + escape(p.repo.name)),
-		"labels_url":     path + "/labels{/name}", "comments_url": path + "/comments", "events_url": path + "/events",
-		"title": p.title, "user": full["user"], "labels": full["labels"], "state": p.state, "locked": p.locked,
-		"assignee": nil, "assignees": []any{}, "milestone": nil, "comments": len(g.commentsOf(p)), "body": nullable(p.body),
-		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closed), "draft": p.draft,
-		"author_association": p.association(), "active_lock_reason": nil, "state_reason": nil, "performed_via_github_app": nil,
-		"reactions": reactionCounts(path, p.reactions),
-		"pull_request": object{
-			"url": full["url"], "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "merged_at": full["merged_at"],
-		},
-	}
-}

@@ -82,6 +82,10 @@ type pull struct {
 	reviews        []*review
 	reviewComments []*reviewComment
 	reactions      []reaction
+	// issue is set when it is an issue and no pull request; mentions are the places
+	// that name it.
+	issue    bool
+	mentions []mention
 }
 
 // OpenPullRequest opens a pull request and returns it. It sends no webhook;
@@ -257,7 +261,12 @@ func (g *GitHub) pullView(p *pull) *PullRequest {
 	return v
 }
 
-func (p *pull) page() string { return fmt.Sprintf("/%s/pull/%d", p.repo.fullName, p.number) }
+func (p *pull) page() string {
+	if p.issue {
+		return fmt.Sprintf("/%s/issues/%d", p.repo.fullName, p.number)
+	}
+	return fmt.Sprintf("/%s/pull/%d", p.repo.fullName, p.number)
+}
 
 func login(u *user) string {
 	if u == nil {

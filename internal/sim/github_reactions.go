@@ -62,7 +62,7 @@ func ofLineComment(c *call) *[]reaction {
 }
 
 func ofIssue(c *call) *[]reaction {
-	if p := c.pull(); p != nil {
+	if p := c.talk(); p != nil {
 		return &p.reactions
 	}
 	return nil

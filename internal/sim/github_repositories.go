@@ -27,6 +27,7 @@ type repository struct {
 	net           *network
 	branches      map[string]string
 	pulls         map[int]*pull
+	issues        map[int]*pull // nil for one that was deleted
 	lastNumber    int
 	permissions   map[string]string
 }
@@ -56,7 +57,7 @@ func (g *GitHub) addRepo(fullName string, n *network) *repository {
 	}
 	r := &repository{
 		id: g.nextID(), owner: g.account(owner), name: name, fullName: fullName, defaultBranch: "main",
-		created: g.now(), net: n, branches: map[string]string{}, pulls: map[int]*pull{}, permissions: map[string]string{},
+		created: g.now(), net: n, branches: map[string]string{}, pulls: map[int]*pull{}, issues: map[int]*pull{}, permissions: map[string]string{},
 	}
 	g.repos[r.id] = r
 	g.names[key] = r.id

@@ -65,6 +65,10 @@ func (g *GitHub) repoRoutes() []route {
 		{get, "pulls/:number/comments", inst, readPulls, "rest/pulls/comments#list-review-comments-on-a-pull-request", g.listReviewComments},
 		{post, "pulls/:number/comments/:id/replies", inst, pulls, "rest/pulls/comments#create-a-reply-for-a-review-comment", g.createReply},
 
+		{get, "issues", inst, readTalk, "rest/issues/issues#list-repository-issues", g.listIssues},
+		{get, "issues/:number", inst, readTalk, "rest/issues/issues#get-an-issue", g.getIssue},
+		{get, "issues/:number/labels", inst, readTalk, "rest/issues/labels#list-labels-for-an-issue", g.listIssueLabels},
+		{get, "issues/:number/timeline", inst, readTalk, "rest/issues/timeline#list-timeline-events-for-an-issue", g.listTimeline},
 		{get, "issues/:number/comments", inst, readTalk, "rest/issues/comments#list-issue-comments", g.listComments},
 		{post, "issues/:number/comments", inst, talk, "rest/issues/comments#create-an-issue-comment", g.createComment},
 		{get, "issues/comments/:id", inst, readTalk, "rest/issues/comments#get-an-issue-comment", g.getComment},

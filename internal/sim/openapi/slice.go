@@ -40,6 +40,8 @@ delete,/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions/{reaction_id}
 post,/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies
 get,/repos/{owner}/{repo}/issues/{issue_number}/reactions post,/repos/{owner}/{repo}/issues/{issue_number}/reactions
 delete,/repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}
+get,/repos/{owner}/{repo}/issues get,/repos/{owner}/{repo}/issues/{issue_number}
+get,/repos/{owner}/{repo}/issues/{issue_number}/labels get,/repos/{owner}/{repo}/issues/{issue_number}/timeline
 get,/repos/{owner}/{repo}/issues/{issue_number}/comments post,/repos/{owner}/{repo}/issues/{issue_number}/comments
 get,/repos/{owner}/{repo}/issues/comments/{comment_id} patch,/repos/{owner}/{repo}/issues/comments/{comment_id}
 delete,/repos/{owner}/{repo}/issues/comments/{comment_id}
@@ -59,7 +61,7 @@ get,/repos/{owner}/{repo}/git/blobs/{file_sha} get,/repos/{owner}/{repo}/git/tre
 // webhooks of the description, as "event.action".
 var webhooks = strings.Fields(`
 ping pull_request.opened pull_request.reopened pull_request.synchronize pull_request.closed pull_request.ready_for_review
-pull_request.converted_to_draft pull_request.edited issue_comment.created issue_comment.edited issue_comment.deleted
+pull_request.converted_to_draft pull_request.edited issue_comment.created issue_comment.edited issue_comment.deleted issues.opened issues.labeled
 pull_request_review.submitted pull_request_review_comment.created check_run.rerequested check_run.requested_action
 check_suite.rerequested installation.created installation.deleted installation.suspend installation.unsuspend
 merge_group.checks_requested merge_group.destroyed status installation_repositories.added installation_repositories.removed repository.renamed
