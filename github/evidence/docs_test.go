@@ -23,7 +23,7 @@ func TestDocs(t *testing.T) {
 	sample := filepath.Join(sampleFolder, "pr")
 
 	examples := map[string]any{}
-	for _, m := range regexp.MustCompile("(?s)\n## `([a-z_]+\\.json)`\n+```json\n(.*?)```").FindAllStringSubmatch(doc, -1) {
+	for _, m := range regexp.MustCompile("(?s)\n## `([a-z_]+\\.json)`\n(?:\n[^#`][^#]*?)?\n*```json\n(.*?)```").FindAllStringSubmatch(doc, -1) {
 		var v any
 		if err := json.Unmarshal([]byte(m[2]), &v); err != nil {
 			t.Errorf("the example of %s is no JSON: %v", m[1], err)
@@ -32,11 +32,11 @@ func TestDocs(t *testing.T) {
 	}
 	kept, err := filepath.Glob(filepath.Join(sample, "*.json"))
 	must(t, err)
-	more, err := filepath.Glob(filepath.Join(askedFolder, "pr", "*.json"))
+	more, err := filepath.Glob(filepath.Join(askedFolder, "*", "*.json"))
 	must(t, err)
-	kept = append(kept, more...)
-	if len(kept) != 6 || len(examples) != 6 {
-		t.Fatalf("%d JSON files and %d examples, want 6 of each", len(kept), len(examples))
+	kept = append(kept, more...) // an issue's question.json is like a pull request's
+	if len(kept) != 8 || len(examples) != 7 {
+		t.Fatalf("%d JSON files and %d examples, want 8 and 7", len(kept), len(examples))
 	}
 	for _, file := range kept {
 		name := filepath.Base(file)

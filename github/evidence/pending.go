@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/go-github/v66/github"
 )
@@ -64,6 +65,7 @@ func OtherChecks(ctx context.Context, client *github.Client, owner, repo, sha st
 			o.count(s.GetContext(), s.GetState() == "pending")
 		}
 	}
+	slices.Sort(o.Pending)
 	return o, nil
 }
 
