@@ -51,11 +51,16 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 		"then the changed files, and report what deserves a person's look, the most severe first."})
 	emit(thought{Took: time.Since(began)})
 
-	report, err := reviewer.Review(ctx, t.Dir, func(s reviewer.Step) { emit(stepEvent(t, s)) })
+	trace := func(s reviewer.Step) { emit(stepEvent(t, s)) }
+	text, asked, err := reviewer.Answer(ctx, t.Dir, trace)
+	if asked || err != nil {
+		return speak(text, emit), err
+	}
+	report, err := reviewer.Review(ctx, t.Dir, trace)
 	if err != nil {
 		return answer{}, err
 	}
-	text := report.Markdown()
+	text = report.Markdown()
 	if !report.NoEvidence {
 		if err := submit(ctx, t, report); err != nil {
 			return answer{}, err
@@ -63,10 +68,15 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 		text = fmt.Sprintf("%s\n\n<!-- liaison:findings errors=%d warnings=%d -->\n", strings.TrimRight(text, "\n"),
 			report.Count(reviewer.SeverityError), report.Count(reviewer.SeverityWarning))
 	}
+	return speak(text, emit), nil
+}
+
+// speak says the answer piece by piece.
+func speak(text string, emit func(event)) answer {
 	for _, fragment := range fragments(text, fragmentBytes) {
 		emit(said{Text: fragment})
 	}
-	return answer{Text: text}, nil
+	return answer{Text: text}
 }
 
 // stepEvent shows a step of the review as a tool call. A sweep is shown as

@@ -125,6 +125,33 @@ func TestTheReviewerHandsItsFindingsIn(t *testing.T) {
 	}
 }
 
+func TestTheReviewerAnswersWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeEvidence(t, dir)
+	question := `{"questions":[{"verb":"ask","text":"@liaison why?","path":"main.go","line":2}]}`
+	if err := os.WriteFile(filepath.Join(dir, "pr", "question.json"), []byte(question), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	ans, err := reviewEngine{}.Run(testContext(t), task{RunID: "run-1", Dir: dir, Tools: []string{toolRead}}, collect(&said))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said.String() != ans.Text || !strings.Contains(ans.Text, "`conflict-marker`") || strings.Contains(ans.Text, "liaison:findings") {
+		t.Errorf("it says %q and answers %q", said.String(), ans.Text)
+	}
+}
+
+// collect keeps what an engine says.
+func collect(text *strings.Builder) func(event) {
+	return func(e event) {
+		if s, ok := e.(said); ok {
+			text.WriteString(s.Text)
+		}
+	}
+}
+
 func FuzzFragments(f *testing.F) {
 	f.Add("one\ntwo\n\nthree", 4)
 	f.Add(strings.Repeat("é\n", 100), 7)

@@ -21,6 +21,10 @@ const (
 	maxHeadBytes = 512 << 10
 	// maxHeaderBytes is enough to find a "generated" header.
 	maxHeaderBytes = 2 << 10
+	// maxQuestionBytes bounds the file with what is asked, and maxQuestions how much
+	// of it is answered.
+	maxQuestionBytes = 4 << 20
+	maxQuestions     = 10
 	// maxFiles is the number of files that GitHub lists of a pull request.
 	maxFiles = 3000
 	// maxPathBytes is more than any system has a path of.

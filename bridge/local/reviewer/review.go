@@ -38,6 +38,11 @@ func judge(ctx context.Context, w *workspace) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	return conclude(ctx, p)
+}
+
+// conclude puts every rule to what was loaded.
+func conclude(ctx context.Context, p *pull) (Report, error) {
 	found := newCollector()
 	order := map[string]int{}
 	for i, r := range rules() {
