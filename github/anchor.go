@@ -19,11 +19,12 @@ const (
 
 // place finds a finding's place in the change, or says in Demoted why it has
 // none. GitHub refuses a whole review for one comment beside the diff
-// (https://github.com/The-PR-Agent/pr-agent/issues/592).
-func (c *changes) place(f finding, set settings) finding {
-	demote := func(format string, args ...any) finding {
+// (https://github.com/The-PR-Agent/pr-agent/issues/592). It reports false for a
+// finding about a file that the configuration does not have reviewed.
+func (c *changes) place(f finding, set settings) (finding, bool) {
+	demote := func(format string, args ...any) (finding, bool) {
 		f.Demoted = fmt.Sprintf(format, args...)
-		return f
+		return f, true
 	}
 	if strings.TrimSpace(f.Path) == "" {
 		return demote("it is about the pull request as a whole")
@@ -33,6 +34,7 @@ func (c *changes) place(f finding, set settings) finding {
 	}
 	file, before := c.find(f.Path)
 	if file == nil {
+		f.Elsewhere = true
 		return demote("its file is not among those that the pull request changes")
 	}
 	f.Path = file.Path
@@ -53,7 +55,7 @@ func (c *changes) place(f finding, set settings) finding {
 		names = append(names, file.PreviousPath)
 	}
 	if !set.covers(names...) {
-		return demote("the repository's configuration leaves its file out")
+		return f, false
 	}
 	if f.Line == 0 {
 		return demote("it is about the file as a whole")
@@ -73,7 +75,7 @@ func (c *changes) place(f finding, set settings) finding {
 			lines = h.left
 		}
 		if lines.has(from) && lines.has(f.Line) {
-			return f
+			return f, true
 		}
 		last = last || lines.has(f.Line)
 	}

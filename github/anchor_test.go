@@ -102,7 +102,7 @@ func TestFindingsFindTheirPlace(t *testing.T) {
 		"a name beyond ASCII":           {finding{Path: "große/日本.go", Line: 5}, "große/日本.go RIGHT 0-5"},
 		"no patch":                      {finding{Path: "large.json", Line: 1}, "there is no diff of its file: GitHub sent none, as it does for large changes"},
 		"a patch that contradicts":      {finding{Path: "broken.patch", Line: 1}, "the diff of its file cannot be read"},
-		"left out by the configuration": {finding{Path: "vendor/x.go", Line: 4}, "the repository's configuration leaves its file out"},
+		"left out by the configuration": {finding{Path: "vendor/x.go", Line: 4}, "left out"},
 		"./":                            {finding{Path: "./main.go", Line: 4}, "main.go RIGHT 0-4"},
 		"as diffs name it":              {finding{Path: "b/main.go", Line: 4}, "main.go RIGHT 0-4"},
 		"as diffs name the old one":     {finding{Path: "a/main.go", Line: 21}, "main.go LEFT 0-21"},
@@ -113,9 +113,11 @@ func TestFindingsFindTheirPlace(t *testing.T) {
 			t.Parallel()
 			c := loadChanges(dir)
 			defer c.close()
-			got := c.place(tt.given, set)
+			got, covered := c.place(tt.given, set)
 			said := got.Demoted
-			if got.anchored() {
+			if !covered {
+				said = "left out"
+			} else if got.anchored() {
 				said = fmt.Sprintf("%s %s %d-%d", got.Path, got.Side, got.StartLine, got.Line)
 			}
 			if said != tt.want {
@@ -136,7 +138,7 @@ func TestWithoutEvidenceNoFindingHasAPlace(t *testing.T) {
 	}
 	for _, dir := range []string{t.TempDir(), filepath.Join(broken, "none"), broken, linked} {
 		c := loadChanges(dir)
-		if got := c.place(finding{Path: "main.go", Line: 4}, defaultSettings()); got.Demoted != "what the pull request changes cannot be read" {
+		if got, _ := c.place(finding{Path: "main.go", Line: 4}, defaultSettings()); got.Demoted != "what the pull request changes cannot be read" {
 			t.Errorf("%s: %+v", dir, got)
 		}
 		c.close()

@@ -50,6 +50,9 @@ type finding struct {
 	// the summary. Empty when it can.
 	Demoted string `json:"demoted,omitempty"`
 
+	// Elsewhere is set when Path is no file that the pull request changes.
+	Elsewhere bool `json:"elsewhere,omitempty"`
+
 	// number is the finding's place in what the agent handed in, from 1.
 	number int
 }

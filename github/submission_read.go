@@ -15,8 +15,12 @@ import (
 type handedReview struct {
 	verdict, summary string
 	findings         []handedFinding
-	// empty are the numbers of findings that say nothing.
-	empty []int
+	// left says which findings are in no review, and why.
+	left []string
+}
+
+func (h *handedReview) leave(n int, why string) {
+	h.left = append(h.left, fmt.Sprintf("finding %d was left out: %s", n, why))
 }
 
 // handedFinding is one finding of it. A fault is why it can have no place.
@@ -50,7 +54,7 @@ func readReview(input json.RawMessage) (handedReview, error) {
 	for i, v := range in.Findings {
 		h := readFinding(v)
 		if h.n = i + 1; h.Body == "" && h.Title == "" {
-			out.empty = append(out.empty, h.n)
+			out.leave(h.n, "it says nothing, it needs a body")
 			continue
 		}
 		out.findings = append(out.findings, h)

@@ -62,7 +62,7 @@ func (s submission) writeDemoted(b *strings.Builder) {
 		if f.Suggestion != "" {
 			b.WriteString("Instead:\n\n" + fence(f.Suggestion) + "\n\n")
 		}
-		if f.Demoted != "" && f.Path != "" {
+		if f.Demoted != "" && f.Line > 0 {
 			fmt.Fprintf(b, "<sub>Here and not at its line: %s.</sub>\n\n", cell(f.Demoted))
 		}
 	}
@@ -125,7 +125,7 @@ func (s submission) scope() string {
 func (s submission) annotated() []finding {
 	var out []finding
 	for _, f := range s.Findings {
-		if f.Path != "" && f.Line > 0 && f.Side != sideLeft {
+		if f.Path != "" && f.Line > 0 && f.Side != sideLeft && !f.Elsewhere {
 			out = append(out, f)
 		}
 	}

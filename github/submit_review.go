@@ -69,16 +69,21 @@ func submitReview(_ context.Context, c tools.Call) (tools.Result, error) {
 	s := submission{Verdict: handed.verdict, Summary: handed.summary, Head: r.Head, Since: changed.since(r.Head)}
 	set := r.settings()
 	for _, h := range handed.findings {
+		covered := true
 		if h.fault == "" {
-			h.finding = changed.place(h.finding, set)
+			h.finding, covered = changed.place(h.finding, set)
 		} else {
 			h.Demoted = h.fault
+		}
+		if !covered {
+			handed.leave(h.n, "the repository's configuration does not have its file reviewed")
+			continue
 		}
 		h.finding.tidy(set)
 		s.Findings = append(s.Findings, h.numbered())
 	}
 	s.choose(set)
-	told := s.receipt(handed.empty)
+	told := s.receipt(handed.left)
 	raw, err := s.encode()
 	if err != nil {
 		return tools.Result{}, err
@@ -87,7 +92,7 @@ func submitReview(_ context.Context, c tools.Call) (tools.Result, error) {
 }
 
 // receipt tells the agent what became of its findings.
-func (s submission) receipt(empty []int) string {
+func (s submission) receipt(left []string) string {
 	var b strings.Builder
 	anchored := 0
 	for _, f := range s.Findings {
@@ -99,10 +104,9 @@ func (s submission) receipt(empty []int) string {
 	if s.Omitted > 0 {
 		fmt.Fprintf(&b, " %d more were left out: at most %d are kept.", s.Omitted, maxFindings)
 	}
-	again := false
-	for _, n := range empty {
-		again = true
-		fmt.Fprintf(&b, "\n- finding %d was left out: it says nothing, it needs a body", n)
+	again := len(left) > 0
+	for _, line := range left {
+		b.WriteString("\n- " + line)
 	}
 	for _, f := range s.Findings {
 		if f.Demoted != "" {

@@ -133,6 +133,11 @@ func TestABadFindingIsDemotedAndNothingElse(t *testing.T) {
 			}
 		})
 	}
+	set := defaultSettings()
+	set.Paths = []string{"**/*.md"}
+	if told, kept := hand(t, dir, &set, `{"summary":"s","findings":[`+good+`]}`); len(kept.Findings) != 0 || !strings.Contains(told, "finding 1 was left out: the repository's configuration") {
+		t.Errorf("a file that is not reviewed: %s, %+v", told, kept.Findings)
+	}
 	told, kept := hand(t, dir, nil, `{"summary":"s","findings":[null,{},{"path":"main.go","line":4},`+good+`]}`)
 	if len(kept.Findings) != 1 || !strings.Contains(told, "finding 3 was left out: it says nothing") {
 		t.Errorf("empty findings: %s, %+v", told, kept.Findings)
