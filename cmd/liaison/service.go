@@ -126,6 +126,10 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	if cfg.GitHub == nil && cfg.Slack == nil {
 		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
 	}
+	hostTools, err := newTools(s)
+	if err != nil {
+		return nil, err
+	}
 	counts := metrics.New(metrics.Options{Version: buildVersion(), Read: s.snapshot, Logger: log})
 
 	if s.github != nil {
@@ -143,6 +147,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Limits:          turnLimits(cfg.TurnLimits),
 		Prices:          prices(cfg.Prices),
 		Model:           func() string { return cfg.Model },
+		Tools:           hostTools,
 		Redact:          secrets.String,
 		Logger:          log,
 		Metrics:         counts,
