@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/yuin/goldmark/ast"
+
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/sessions"
 )
@@ -370,6 +372,28 @@ func TestHostileFindingsAreHarmless(t *testing.T) {
 	if body := renderFinding(f, true, maxComment, "ses_1"); strings.Contains(body, "```suggestion") {
 		t.Errorf("a suggestion for an old line: %s", body)
 	}
+}
+
+// A suggestion stays in its block, whatever it holds: applied, it is the code
+// that the agent wrote and nothing else.
+func FuzzSuggestion(f *testing.F) {
+	for _, s := range []string{"x", "```", "a\n````\n```suggestion\nb", "~~~\n", "\n\n", "\t`` `", "    indented"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, code string) {
+		if code == "" || spellOut(code) != code {
+			return
+		}
+		src := []byte("Text." + suggestion(finding{Suggestion: code, Side: sideRight}))
+		doc := parseMarkdown(src)
+		if doc.FirstChild() == nil {
+			return // too costly to parse
+		}
+		block, ok := doc.LastChild().(*ast.FencedCodeBlock)
+		if !ok || doc.ChildCount() != 2 || string(block.Language(src)) != "suggestion" || string(block.Lines().Value(src)) != code+"\n" {
+			t.Errorf("%q became %q", code, src)
+		}
+	})
 }
 
 // Every text of a review fits, whatever of it is long.

@@ -60,13 +60,14 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 	resolving := known && w.request.settings().ResolveThreads
 	resolved, answered := 0, 0
 	var ungranted *NotGrantedError
+	own := resolver{w: w}
 	for _, t := range gone {
 		id := open[t.first.ID]
 		if known && id == "" {
 			continue // resolved already
 		}
 		if resolving {
-			switch err := w.resolve(ctx, id); {
+			switch err := own.resolve(ctx, id); {
 			case err == nil:
 				resolved++
 				continue
@@ -91,16 +92,24 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 	return sessions.Receipt{Note: fmt.Sprintf("%s resolved, %s", counted(resolved, "thread", "threads"), counted(answered, "answered", "answered"))}, nil
 }
 
-// resolve resolves a thread by its GraphQL id. GitHub asks for a permission that
-// nothing else of ours needs, so that only this call's token has it.
+// resolver resolves threads. GitHub asks for a permission that nothing else of
+// ours needs, so that only a token for these calls has it.
 // https://github.com/orgs/community/discussions/44650
-func (w *writer) resolve(ctx context.Context, id string) error {
+type resolver struct {
+	w    *writer
+	repo *repository
+}
+
+// resolve resolves a thread by its GraphQL id.
+func (r *resolver) resolve(ctx context.Context, id string) (err error) {
 	const mutation = `mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }`
-	repo, err := w.app.elevated(ctx, w.repo.id, map[string]string{"contents": "write", "pull_requests": "write"})
-	if err != nil {
-		return fmt.Errorf("resolve a thread: %w", err)
+	if r.repo == nil {
+		r.repo, err = r.w.app.elevated(ctx, r.w.repo.id, map[string]string{"contents": "write", "pull_requests": "write"})
 	}
-	if err := repo.graphQL(ctx, mutation, map[string]any{"id": id}, nil); err != nil {
+	if err == nil {
+		err = r.repo.graphQL(ctx, mutation, map[string]any{"id": id}, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("resolve a thread: %w", err)
 	}
 	return nil

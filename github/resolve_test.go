@@ -60,6 +60,31 @@ func TestFixedThreadsAreResolvedWhereThatIsAllowed(t *testing.T) {
 	}
 }
 
+// The token that can write contents carries nothing but the resolving.
+func TestOnlyResolvingHasTheWiderToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.elevate()
+	w.fixed(found("one"), found("two"), found("three"))
+	w.mustDeliver(w.settling())
+	wide, other := map[string]int{}, map[string]bool{}
+	for _, r := range w.Requests() {
+		if strings.Contains(string(r.Body), "resolveReviewThread") {
+			wide[r.Authorization]++
+		} else {
+			other[r.Authorization] = true
+		}
+	}
+	if len(wide) != 1 {
+		t.Errorf("%d tokens for one settling", len(wide))
+	}
+	for token, n := range wide {
+		if other[token] || n != 3 {
+			t.Errorf("the wider token resolved %d threads, and was used for more: %t", n, other[token])
+		}
+	}
+}
+
 // Without the permission, or where the repository does not want it, the thread
 // is told once.
 func TestFixedThreadsAreAnsweredOnceElse(t *testing.T) {
