@@ -99,6 +99,11 @@ func (r *replaying) saved(ctx context.Context) error {
 	if err != nil {
 		return unusable(err)
 	}
+	return r.post(ctx, d)
+}
+
+// post signs a delivery anew and posts it to the service's webhook.
+func (r *replaying) post(ctx context.Context, d *redeliver.Delivery) error {
 	secret, err := r.secret(d.Source)
 	if err != nil {
 		return unusable(err)
@@ -135,13 +140,7 @@ func (r *replaying) read() (*redeliver.Delivery, error) {
 		}
 		return redeliver.ParseParts(headers, body)
 	}
-	var saved []byte
-	var err error
-	if r.file == "-" {
-		saved, err = readAtMost(r.conn.con.in, "standard input", maxSaved)
-	} else {
-		saved, err = readSmall(r.file, maxSaved)
-	}
+	saved, err := r.contents(r.file)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +149,14 @@ func (r *replaying) read() (*redeliver.Delivery, error) {
 		return nil, fmt.Errorf("%s: %w", r.file, err)
 	}
 	return d, nil
+}
+
+// contents reads a file with a delivery; - is standard input.
+func (r *replaying) contents(name string) ([]byte, error) {
+	if name == "-" {
+		return readAtMost(r.conn.con.in, "standard input", maxSaved)
+	}
+	return readSmall(name, maxSaved)
 }
 
 // secret is the first of the platform's secrets, of the environment or else the settings.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"log/slog"
+	"net/http"
 	"sync"
 
+	"github.com/liaison-bot/liaison/cmd/liaison/internal/relay"
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/metrics"
@@ -14,6 +17,7 @@ type gitHubUpkeep struct {
 	config.Upkeep
 	sweeper    *github.Sweeper
 	reconciler *github.Reconciler
+	relay      *relay.Relay // nil when deliveries come by themselves
 }
 
 func newGitHubUpkeep(s *service, cfg *config.Config, counts *metrics.Metrics) *gitHubUpkeep {
@@ -26,12 +30,24 @@ func newGitHubUpkeep(s *service, cfg *config.Config, counts *metrics.Metrics) *g
 	}
 }
 
+// relayTo has deliveries relayed to the service's own door, if a channel is set.
+func (u *gitHubUpkeep) relayTo(door http.Handler, secrets []string, log *slog.Logger) {
+	if u.WebhookProxy != nil {
+		u.relay = &relay.Relay{
+			URL: u.WebhookProxy, Secrets: secrets, Door: door, Logger: log, UserAgent: "liaison/" + buildVersion(),
+		}
+	}
+}
+
 // run works until ctx ends.
 func (u *gitHubUpkeep) run(ctx context.Context) {
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if u.SweepEvery > 0 {
 		parts.Go(func() { u.sweeper.Run(ctx, u.SweepEvery) })
+	}
+	if u.relay != nil {
+		parts.Go(func() { u.relay.Run(ctx) })
 	}
 	if u.ReconcileEvery > 0 {
 		parts.Go(func() { u.reconcile(ctx) })

@@ -75,6 +75,7 @@ posts a check and a review.
 		newTrajectory(con),
 		newCost(con),
 		newDeliveries(con),
+		newGitHub(con),
 		newDead(con),
 		newCompact(con),
 		newBackup(con),

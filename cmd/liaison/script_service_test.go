@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,7 +138,7 @@ func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
 	flat := map[string]string{}
 	for name, values := range request.Header {
 		flat[name] = values[0]
-		fmt.Fprintf(&headers, "%s: %s\n", name, values[0])
+		fmt.Fprintf(&headers, "%s: %s\r\n", name, values[0])
 	}
 	saved, err := json.Marshal(struct {
 		Event, ID string
@@ -144,10 +146,61 @@ func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		Body      json.RawMessage
 	}{hook.Event, hook.DeliveryID, flat, hook.Body})
 	ts.Check(err)
-	for name, text := range map[string][]byte{"opened.json": saved, "opened.headers": headers.Bytes(), "opened.body": hook.Body} {
+	message := []byte("POST /webhooks/github HTTP/1.1\r\n" + headers.String() + "\r\n" + string(hook.Body))
+	for name, text := range map[string][]byte{
+		"opened.json": saved, "opened.headers": headers.Bytes(), "opened.body": hook.Body, "opened.http": message,
+	} {
 		ts.Check(os.WriteFile(ts.MkAbs(name), text, 0o600))
 	}
 	ts.Setenv("DELIVERY", hook.DeliveryID)
+
+	// One of an hour ago, which GitHub remembers and another service answered.
+	earlier := hub.Event(repo, pull.Number, "ready_for_review")
+	ts.Setenv("EARLIER", earlier.DeliveryID)
+	ts.Setenv("ATTEMPT", fmt.Sprint(hub.Lose(earlier, sim.Attempt{Ago: time.Hour, Status: http.StatusOK})))
+	startChannel(ts, request.Header, hook.Body)
+}
+
+// startChannel runs a smee channel on which the delivery is relayed, and another
+// one that changes a byte of it.
+func startChannel(ts *testscript.TestScript, headers http.Header, body []byte) {
+	serve := func(body string) string {
+		fields := map[string]any{"body": json.RawMessage(body)}
+		for name, values := range headers {
+			fields[strings.ToLower(name)] = values[0]
+		}
+		data, err := json.Marshal(fields)
+		ts.Check(err)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: ready\ndata: {}\n\nid: 1\ndata: %s\n\n", data)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}))
+		ts.Defer(func() {
+			server.CloseClientConnections()
+			server.Close()
+		})
+		return server.URL + "/channel"
+	}
+	ts.Setenv("CHANNEL", serve(string(body)))
+	ts.Setenv("FORGED_CHANNEL", serve(strings.Replace(string(body), "mona", "lisa", 1)))
+}
+
+// logged waits until the script's service has logged something that matches.
+func logged(ts *testscript.TestScript, neg bool, args []string) {
+	s := ts.Value(serviceKey{}).(*scriptService)
+	if neg || len(args) != 1 || s.cmd == nil {
+		ts.Fatalf("usage: logged 'expression', after serve")
+	}
+	expression, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(patience); !expression.MatchString(s.log.String()); {
+		if time.Now().After(deadline) {
+			ts.Fatalf("nothing is logged that matches %s:\n%s", args[0], s.log.String())
+		}
+		<-time.After(50 * time.Millisecond)
+	}
 }
 
 // capture sets a variable to what the first group of an expression matches in

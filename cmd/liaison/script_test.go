@@ -25,6 +25,7 @@ func TestScripts(t *testing.T) {
 			"stop":    stopService,
 			"capture": capture,
 			"until":   until,
+			"logged":  logged,
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition != "vendor" {

@@ -172,6 +172,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Logger:        log,
 	}), log)
 	s.server.RegisterOnShutdown(s.api.Stop)
+	if s.upkeep != nil {
+		s.upkeep.relayTo(s.server.Handler, githubSecrets, log)
+	}
 	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {
 		err = fmt.Errorf("%s: %w", config.EnvAddr, err)
 		if errors.Is(err, syscall.EADDRINUSE) {
