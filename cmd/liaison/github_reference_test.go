@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/liaison-bot/liaison/github"
+	"github.com/liaison-bot/liaison/github/repoconfig"
+	"github.com/liaison-bot/liaison/github/setup"
+	"github.com/liaison-bot/liaison/manifests"
+)
+
+// The page about GitHub has every permission, event and key as the program has it,
+// and shows what people see word for word.
+func TestGitHubIsDocumented(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "docs", "github.md")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := strings.ReplaceAll(string(data), "\r\n", "\n")
+
+	var permissions strings.Builder
+	permissions.WriteString("| permission | what for | without it |\n|---|---|---|\n")
+	for _, p := range github.Permissions() {
+		name := fmt.Sprintf("`%s: %s`", p.Name, p.Level)
+		if p.Optional {
+			name += " (not asked for)"
+		}
+		fmt.Fprintf(&permissions, "| %s | %s | %s |\n", name, p.Feature, p.Lost)
+	}
+	manifest, err := setup.Read(manifests.GitHubApp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys strings.Builder
+	keys.WriteString("| key | default | |\n|---|---|---|\n")
+	for _, k := range repoconfig.Keys() {
+		fmt.Fprintf(&keys, "| `%s` | `%s` | %s |\n", k.Name, k.Default, strings.ReplaceAll(k.Doc, "|", `\|`))
+	}
+	want := between(t, have, "permissions", permissions.String())
+	want = between(t, want, "events", "`"+strings.Join(manifest.Events, "`, `")+"`\n")
+	want = between(t, want, "keys", keys.String())
+	if have == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what the program does: go test ./cmd/liaison -run TestGitHubIsDocumented -update", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
