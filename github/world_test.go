@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -90,7 +91,7 @@ type worldOption func(*sim.GitHubOptions, *Options)
 func newWorld(t *testing.T, options ...worldOption) *world {
 	t.Helper()
 	key := appKey()
-	so := sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &key.PublicKey, WebhookSecret: "s"}
+	so := sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &key.PublicKey, WebhookSecret: "s", Watch: openapi.Watch(t)}
 	w := &world{t: t, logs: &logBuffer{}, surface: map[string]string{}}
 	o := Options{AppID: appID, Key: key, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(w.logs, nil))}
 	for _, option := range options {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 // binary is the real program, built once. The tests of this package know
@@ -90,7 +91,7 @@ func newWorldAt(t *testing.T, now func() time.Time) *world {
 	w := &world{
 		t: t, binary: binary,
 		hub: sim.NewGitHub(sim.GitHubOptions{
-			AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret, Now: now,
+			AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret, Now: now, Watch: openapi.Watch(t),
 		}),
 		dir: t.TempDir(),
 		log: &lockedBuffer{},

@@ -15,6 +15,7 @@ import (
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/state/memstore"
@@ -89,7 +90,7 @@ func inOutage(t *testing.T, f func(o *outage)) {
 	dir := t.TempDir()
 	appKey() // made outside of the bubble
 	synctest.Test(t, func(t *testing.T) {
-		o := &outage{t: t, hub: sim.NewGitHub(sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey})}
+		o := &outage{t: t, hub: sim.NewGitHub(sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, Watch: openapi.Watch(t)})}
 		o.hub.CreateRepository(repo, map[string]string{"main.go": "package main\n"})
 		o.hub.Install(installation, "octo", repo)
 		w := &world{t: t, hub: o.hub, log: &lockedBuffer{}}

@@ -33,6 +33,20 @@ type GitHubOptions struct {
 	// WriteRedirectStatus answers a write to a renamed repository.
 	// 0 means 301, the harsher answer: Go's client turns such a POST into a GET.
 	WriteRedirectStatus int
+	// Watch is told of every exchange that no fault was made to disturb. It must
+	// not call back, and is called by many goroutines. Optional.
+	Watch func(Exchange)
+}
+
+// Exchange is a request and its answer, as they went over the wire.
+type Exchange struct {
+	Method string `json:"method"`
+	// Path is the escaped path below the REST root.
+	Path    string `json:"path"`
+	Request []byte `json:"request,omitempty"`
+	Status  int    `json:"status"`
+	// Answer is empty where it is not JSON.
+	Answer []byte `json:"answer,omitempty"`
 }
 
 // GitHub is a GitHub on loopback. It is an [http.Handler], safe for concurrent

@@ -119,7 +119,7 @@ func (g *GitHub) getHookDelivery(c *call) reply {
 		return notFound()
 	}
 	o := d.summary()
-	o["url"] = nullable(g.hookURL)
+	o["url"] = g.hookURL
 	var payload any
 	headers := object{}
 	if !d.bare {

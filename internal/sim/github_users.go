@@ -108,6 +108,10 @@ func (g *GitHub) getUser(c *call) reply {
 		return notFound()
 	}
 	o := g.userJSON(u).(object)
-	o["name"], o["company"], o["email"], o["created_at"] = nil, nil, nil, stamp(g.created)
+	for _, empty := range []string{"name", "company", "email", "location", "hireable", "bio"} {
+		o[empty] = nil
+	}
+	o["blog"], o["created_at"], o["updated_at"] = "", stamp(g.created), stamp(g.created)
+	o["public_repos"], o["public_gists"], o["followers"], o["following"] = 0, 0, 0, 0
 	return ok(o)
 }

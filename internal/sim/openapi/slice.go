@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -61,10 +62,13 @@ get,/repos/{owner}/{repo}/git/blobs/{file_sha} get,/repos/{owner}/{repo}/git/tre
 // webhooks of the description, as "event.action".
 var webhooks = strings.Fields(`
 ping pull_request.opened pull_request.reopened pull_request.synchronize pull_request.closed pull_request.ready_for_review
-pull_request.converted_to_draft pull_request.edited issue_comment.created issue_comment.edited issue_comment.deleted issues.opened issues.labeled
+pull_request.converted_to_draft pull_request.edited pull_request.labeled pull_request.unlabeled pull_request.review_requested
+issue_comment.created issue_comment.edited issue_comment.deleted issues.opened issues.labeled issues.edited issues.transferred
 pull_request_review.submitted pull_request_review_comment.created check_run.rerequested check_run.requested_action
-check_suite.rerequested installation.created installation.deleted installation.suspend installation.unsuspend
-merge_group.checks_requested merge_group.destroyed status installation_repositories.added installation_repositories.removed repository.renamed
+check_suite.rerequested check_suite.completed status workflow_run.completed merge_group.checks_requested merge_group.destroyed
+installation.created installation.deleted installation.suspend installation.unsuspend installation.new_permissions_accepted
+installation_repositories.added installation_repositories.removed installation_target.renamed
+repository.renamed repository.transferred repository.deleted
 `)
 
 // forgottenNulls are fields that GitHub sends as null for a deleted account, a
@@ -196,6 +200,13 @@ func (s slicer) object(v object) any {
 				s.schemas[name] = s.schema(s.find(value.(string)))
 			}
 			o["$ref"] = "#/schemas/" + name
+		case "enum":
+			// The event of a merge queue has another name than when this list was made.
+			values := value.([]any)
+			if slices.Contains(values, any("merge_queue_entry")) {
+				values = append(slices.Clip(values), "merge_group")
+			}
+			o[key] = values
 		case "properties":
 			fields := object{}
 			for field, schema := range value.(object) {
