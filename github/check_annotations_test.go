@@ -161,14 +161,20 @@ func TestRetriedAnnotationsAreNotDoubled(t *testing.T) {
 						w.mustDeliver(w.items(w.turn("trn_1"), started)...)
 					}
 					fault := fault
-					fault.PathPattern, fault.Skip = "/repos/*/*/check-runs**", skip
+					fault.Method, fault.PathPattern, fault.Skip = http.MethodPatch, "/repos/*/*/check-runs/*", skip
+					switch {
+					case opened:
+					case skip == 0:
+						fault.Method, fault.PathPattern = http.MethodPost, "/repos/*/*/check-runs"
+					default:
+						fault.Skip--
+					}
 					w.Fail(fault)
 					item := w.ended("trn_1", manyFindings(143))
-					if _, err := w.deliver(item); err != nil {
-						wantRetry(t, err)
-						item.Attempts++
-						w.mustDeliver(item)
-					}
+					_, err := w.deliver(item)
+					wantRetry(t, err)
+					item.Attempts++
+					w.mustDeliver(item)
 					got := w.checks()
 					if len(got) != 1 || got[0].Conclusion != "neutral" || len(got[0].Annotations) != 143 {
 						t.Fatalf("%d checks, %d annotations, %q", len(got), len(got[0].Annotations), got[0].Conclusion)

@@ -5,13 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"go.uber.org/goleak"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	appID        = 4711

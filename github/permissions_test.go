@@ -67,7 +67,7 @@ func TestLostSaysWhatIsMissing(t *testing.T) {
 	names := func(granted map[string]string) string {
 		var all []string
 		for _, l := range lostWith(granted) {
-			if l.Feature == "" || l.Permission.Lost == "" {
+			if l.Feature == "" || l.Lost == "" {
 				t.Errorf("%s: %s does not say what it is for", l.Name, l.Level)
 			}
 			all = append(all, l.Name+":"+l.Level)

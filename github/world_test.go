@@ -49,6 +49,7 @@ func (p inProcess) RoundTrip(req *http.Request) (resp *http.Response, err error)
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, in)
 	resp = w.Result()
+	seen.note(req, resp)
 	resp.Request = req
 	if resp.Header.Get("Date") == "" {
 		resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))

@@ -57,7 +57,7 @@ type graphQLParser struct {
 	err  error
 }
 
-var errGraphQL = errors.New("Parse error")
+var errGraphQL = errors.New("Parse error") //nolint:staticcheck // GitHub's own words
 
 func parseGraphQL(query string) (graphQLDocument, error) {
 	p := &graphQLParser{}
