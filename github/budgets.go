@@ -41,7 +41,7 @@ func overBudget(r request, limits repoconfig.Budgets, now time.Time) []sessions.
 		"It goes on after %s.", limits.ActorPerDay, limits.PullPerDay, limits.RepositoryPerDay, next.Format("15:04 UTC on 2 January 2006"))
 	if r.Comment != nil || r.Issue {
 		return []sessions.Effect{effect("over-budget", kindReply, replyPayload{
-			Request: r, To: r.Comment, Text: text, Failed: true, Key: "budget:" + next.Format(time.DateOnly),
+			Request: r, To: r.Comment, Text: text, Failed: true, Key: fmt.Sprintf("budget:%s:%d", next.Format(time.DateOnly), r.Actor.ID),
 		})}
 	}
 	return []sessions.Effect{effect("over-budget", kindNotice, noticePayload{
