@@ -180,8 +180,8 @@ func (s submission) posted(req request, event string, r sessions.Report) (review
 func (s submission) present(req request) resolvePayload {
 	p := resolvePayload{Request: req, Since: s.Since}
 	for _, f := range s.Findings {
-		if print := f.fingerprint(); !slices.Contains(p.Present, print) {
-			p.Present = append(p.Present, print)
+		if mark := f.fingerprint(); !slices.Contains(p.Present, mark) {
+			p.Present = append(p.Present, mark)
 		}
 	}
 	slices.Sort(p.Present)

@@ -32,7 +32,7 @@ type handedFinding struct {
 
 // numbered returns the finding with the number that the agent knows it by.
 func (h handedFinding) numbered() finding {
-	h.finding.number = h.n
+	h.number = h.n
 	return h.finding
 }
 

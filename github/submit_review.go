@@ -79,7 +79,7 @@ func submitReview(_ context.Context, c tools.Call) (tools.Result, error) {
 			handed.leave(h.n, "the repository's configuration does not have its file reviewed")
 			continue
 		}
-		h.finding.tidy(set)
+		h.tidy(set)
 		s.Findings = append(s.Findings, h.numbered())
 	}
 	s.choose(set)

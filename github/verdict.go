@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// verdict is how severe a review's findings are. It decides between the check
-// conclusions success and neutral, and nothing else.
+// verdict is how severe a review's findings are. It decides how the check is
+// concluded, and nothing else.
 type verdict struct {
 	errors, warnings int
 	// counted is set when the review said the numbers itself.
