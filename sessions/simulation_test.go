@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -55,7 +56,9 @@ type simulation struct {
 	broken   map[string]bool
 	subjects []*subject
 	talk     talking
-	engine   *Engine
+	// owed are the effects of deliveries that were acknowledged.
+	owed   map[string]bool
+	engine *Engine
 }
 
 func simulate(t *testing.T, dir string, seed uint64) { simulateWith(t, dir, seed, nil) }
@@ -65,7 +68,7 @@ func simulateWith(t *testing.T, dir string, seed uint64, b *liveBridge) {
 	s := &simulation{
 		t: t, rng: rng, dir: dir, log: newLossyLog(), world: newWorld(), runner: &scriptedRunner{}, bridge: b,
 		store: &mortalStore{Store: memstore.New(memstore.Options{})}, broken: map[string]bool{},
-		talk: talking{heard: map[string]string{}},
+		talk: talking{heard: map[string]string{}}, owed: map[string]bool{},
 	}
 	var mu sync.Mutex
 	chance := func(percent int) bool {
@@ -124,6 +127,17 @@ func (s *simulation) misbehave(chance func(int) bool, pick func(int) int) {
 		}
 		return Brief{Prompt: strings.Join(t.Messages(), "\n")}, nil
 	}
+	s.world.weigh = func(ctx context.Context, in Intent) (Intent, error) {
+		select {
+		case <-ctx.Done():
+			return in, ctx.Err()
+		case <-time.After(time.Duration(pick(5000)) * time.Millisecond):
+		}
+		if chance(20) {
+			return in, &RetryError{Paused: chance(20), Uncounted: chance(20), Err: errors.New("who may is not known")}
+		}
+		return in, nil
+	}
 	s.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
 		if chance(10) {
 			return Receipt{}, &RetryError{Paused: chance(30), Err: errors.New("502 before the effect")}
@@ -174,11 +188,13 @@ func (s *simulation) script() []simulated {
 				continue
 			}
 			rev := fmt.Sprintf("%s.r%d", sub.key, at)
-			add(request{Key: sub.key, Rev: rev, Prev: sub.newest, At: at, Fact: sub.key + rev, Text: rev})
+			add(request{Key: sub.key, Rev: rev, Prev: sub.newest, At: at, Fact: sub.key + rev, Text: rev,
+				Weigh: s.rng.IntN(2) == 0, Say: []string{"heard"}})
 			sub.newest, sub.closed = rev, false
 		}
 	}
 	s.thread(add)
+	s.weighty(add)
 	for _, do := range []string{"error", "panic", "ignore"} {
 		add(request{Do: do})
 	}
@@ -199,16 +215,19 @@ func (s *simulation) life(todo []simulated, chance func(int) bool, pick func(int
 	stopAt := len(todo) - 1 - pick(len(todo))
 	for len(todo) > stopAt && !s.store.isDead() {
 		d := todo[0]
-		body := fmt.Sprintf(`{"do":%q,"key":%q,"rev":%q,"prev":%q,"at":%d,"fact":%q,"text":%q,"coalesce":%v}`,
-			d.Do, d.Key, d.Rev, d.Prev, d.At, d.Fact, d.Text, d.Coalesce)
+		body, err := json.Marshal(d.request)
+		if err != nil {
+			s.t.Fatal(err)
+		}
 		if before, _ := s.store.gone(); before {
 			break // not acknowledged: the sender brings it again
 		}
-		if _, err := s.store.Accept(context.Background(), state.Delivery{Source: "test", ID: d.id, Body: []byte(body)}); err != nil {
+		if _, err := s.store.Accept(context.Background(), state.Delivery{Source: "test", ID: d.id, Body: body}); err != nil {
 			break
 		}
 		todo = todo[1:]
 		s.acked = append(s.acked, d.id)
+		s.answers(d)
 		s.broken[d.id] = d.Do == "error" || d.Do == "panic"
 		time.Sleep(time.Duration(pick(4000)) * time.Millisecond)
 		s.chatter(s.engine, chance, pick)
@@ -288,6 +307,7 @@ func (s *simulation) check() {
 	}
 	s.checkTalk(ctx)
 	s.checkThread(ctx)
+	s.checkWeighty(ctx)
 }
 
 func (s *simulation) checkSubject(ctx context.Context, sub *subject) {

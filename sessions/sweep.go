@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -78,18 +79,21 @@ func (d *dispatcher) archive(sessionID string, w *inHand) (did bool, err error) 
 // archiveApart archives the session without a delivery of its own.
 func (a *actor) archiveApart(channel, reason string) (did bool, err error) {
 	err = a.decide(func(d *draft) error {
-		did = a.sess.Version > 0 && a.sess.Channel == channel &&
-			(a.sess.Status != state.SessionArchived || len(a.open()) > 0)
-		if did {
-			a.archive(d, reason)
+		over := a.sess.Status == state.SessionArchived && len(a.open()) == 0
+		if a.sess.Version == 0 || a.sess.Channel != channel || over {
+			return errNothingNew
 		}
+		a.archive(d, reason)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errNothingNew):
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	a.schedule()
-	return did, nil
+	return true, nil
 }
 
 // sweepable refuses prefixes that would name more than is meant: what begins like

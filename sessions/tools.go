@@ -28,6 +28,9 @@ func (e *Engine) hostTools(ctx context.Context, channel string, t Turn, dir stri
 				run, cancel := context.WithCancel(run)
 				defer cancel()
 				defer context.AfterFunc(ctx, cancel)()
+				if ctx.Err() != nil {
+					cancel() // AfterFunc does so a moment later
+				}
 				return e.callTool(run, tools.Call{Turn: turn, AgentID: c.AgentID, CallID: c.CallID, Input: c.Args}, tool.Name)
 			},
 		})
