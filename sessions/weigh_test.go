@@ -43,7 +43,7 @@ func TestWhatWasWeighedIsDecided(t *testing.T) {
 		said     []string
 	}{
 		"as it was": {func(in Intent) (Intent, error) { return in, nil }, state.DeliveryDone, "queued as turn", []string{" in progress", " success", "done: hi"}},
-		"ignored, with an answer": {func(in Intent) (Intent, error) {
+		"ignored, with an answer": {func(Intent) (Intent, error) {
 			return Intent{Action: ActionIgnore, Reason: "may not", Effects: []Effect{say("no", "you may not")}}, nil
 		}, state.DeliveryIgnored, "may not", []string{"you may not"}},
 		"of another key": {func(in Intent) (Intent, error) {
@@ -54,7 +54,7 @@ func TestWhatWasWeighedIsDecided(t *testing.T) {
 			state.DeliveryDead, "cannot be weighed: no such repository [redacted]", nil},
 		"a panic": {func(Intent) (Intent, error) { panic("at " + secret) },
 			state.DeliveryDead, "cannot be weighed: Weigh of channel test panicked: at [redacted]", nil},
-		"made impossible": {func(in Intent) (Intent, error) { return Intent{Action: ActionRun}, nil },
+		"made impossible": {func(Intent) (Intent, error) { return Intent{Action: ActionRun}, nil },
 			state.DeliveryDead, "cannot be understood: the channel made an impossible key", nil},
 		"two effects of one name": {func(in Intent) (Intent, error) {
 			in.Effects = []Effect{say("a", "1"), say("a", "2")}
@@ -216,7 +216,7 @@ func TestManyAreWeighed(t *testing.T) {
 	inHouse(t, func(h *house) {
 		var mu sync.Mutex
 		most, now := 0, 0
-		h.world.weigh = func(ctx context.Context, in Intent) (Intent, error) {
+		h.world.weigh = func(context.Context, Intent) (Intent, error) {
 			mu.Lock()
 			now++
 			most = max(most, now)

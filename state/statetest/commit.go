@@ -57,7 +57,7 @@ func runCommit(t *testing.T, open Open) {
 			c := everything(s)
 			want := spoil(s, &c)
 			_, err := s.Commit(t.Context(), c)
-			if want == errSpent {
+			if errors.Is(want, errSpent) {
 				if spent, ok := errors.AsType[*state.BudgetError](err); !ok || spent.Key != "a" {
 					t.Errorf("Commit: error %v, want a budget that is spent", err)
 				}
