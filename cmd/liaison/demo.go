@@ -30,7 +30,8 @@ func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch the main job on simulated platforms",
-		Long: `Watch a signed webhook become a reviewed pull request.
+		Long: `Watch signed webhooks become reviews and answers on a pull request: a review
+with remarks on lines, a question, a push during the review, a re-run, a stop.
 
 A GitHub simulator and the service, with its bridge as a child process, run on
 loopback in a temporary directory. Of your environment only LIAISON_LOG_LEVEL
@@ -127,7 +128,7 @@ func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writ
 	case err != nil:
 		return fmt.Errorf("the demo failed: %w", err)
 	}
-	show.step("Verified on the simulator's side: one check for each commit, one comment, updated in place")
+	show.step("Verified on the simulator's side: each check concluded, one comment with results, updated in place")
 	if !once {
 		show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
 		<-ctx.Done()
@@ -158,6 +159,7 @@ func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secre
 		config.EnvGitHubKey + "=" + string(encoded),
 		config.EnvGitHubSecret + "=" + secret,
 		config.EnvGitHubAPIURL + "=" + apiURL,
+		config.EnvBotName + "=liaison",
 		config.EnvGitHubWritePause + "=0", // the simulated GitHub has no limit on bursts
 	}, file)
 }
