@@ -87,9 +87,7 @@ func limitedQuery(resp *http.Response, now time.Time) (*LimitError, bool) {
 	var said struct {
 		Errors []struct{ Type, Message string } `json:"errors"`
 	}
-	if json.Unmarshal(peek(resp), &said) != nil {
-		return nil, false
-	}
+	_ = json.Unmarshal(peek(resp), &said) // what is no answer says nothing of a limit
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		now = date
 	}

@@ -224,10 +224,10 @@ func TestAChannelThatIsNotThereMakesNoNoise(t *testing.T) {
 	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
 		"no connection": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
 		"a page": func(req *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"text/html"}}, Body: http.NoBody, Request: req}, nil
+			return &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"text/html"}}, Body: http.NoBody, Request: req}, nil
 		},
 		"a redirect": func(req *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 302, Status: "302 Found", Header: http.Header{"Location": {"http://other.example/"}}, Body: http.NoBody, Request: req}, nil
+			return &http.Response{StatusCode: http.StatusFound, Status: "302 Found", Header: http.Header{"Location": {"http://other.example/"}}, Body: http.NoBody, Request: req}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
