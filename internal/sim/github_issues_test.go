@@ -3,6 +3,7 @@ package sim_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestIssues(t *testing.T) {
 			t.Errorf("%s = %d %s", test.path, a.StatusCode, a.body)
 		}
 	}
-	if a := w.call("POST", path("issues/%d/comments", issue.Number), token, `{"body":"An answer."}`); a.StatusCode != 201 {
+	if a := w.call("POST", path("issues/%d/comments", issue.Number), token, `{"body":"An answer."}`); a.StatusCode != http.StatusCreated {
 		t.Errorf("a comment on an issue = %d %s", a.StatusCode, a.body)
 	}
 	if n := len(w.Comments(repo, issue.Number)); n != 2 {
