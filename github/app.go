@@ -13,6 +13,8 @@ import (
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/liaison-bot/liaison/github/repoconfig"
 )
 
 // app signs in as the GitHub App and keeps one client for each repository.
@@ -32,9 +34,12 @@ type app struct {
 	now     func() time.Time
 	// bot is the user id of the App's bot account, once known.
 	bot atomic.Int64
-	// handle is what people call us: the operator's word, or the App's slug once
-	// it is known.
+	// handle is what people call us: the operator's word, if named is set, or the
+	// App's slug once it is known.
 	handle atomic.Pointer[string]
+	named  bool
+	// kept remembers who we are over a restart; nil remembers nothing.
+	kept repoconfig.Store
 
 	mu    sync.Mutex
 	repos map[repoID]*repository
@@ -88,10 +93,13 @@ func newApp(o Options) (*app, error) {
 		log:     o.Logger,
 		now:     o.Now,
 		repos:   map[repoID]*repository{},
+		named:   o.BotName != "",
+		kept:    o.Configurations,
 	}
 	if o.BotName != "" {
 		a.handle.Store(&o.BotName)
 	}
+	a.recallIdentity()
 	return a, nil
 }
 

@@ -50,8 +50,8 @@ type Options struct {
 	// WritePause is the time between two writes of one installation. Zero means
 	// none, as for tests; the service's own is one second.
 	WritePause time.Duration
-	// Configurations keeps the last good configuration of each repository over a
-	// restart. Optional.
+	// Configurations keeps the last good configuration of each repository, and who
+	// the App is, over a restart. Optional.
 	Configurations repoconfig.Store
 	// AllowedBots are the numeric user ids of bots that may ask and command like
 	// people with write permission. No other bot is answered.

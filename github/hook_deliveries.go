@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
 	"github.com/liaison-bot/liaison/state"
 )
@@ -73,8 +72,7 @@ type hooks struct {
 
 // hooks returns it, as seen under the App's own signature.
 func (a *app) hooks() hooks {
-	apps := ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key)
-	apps.BaseURL = a.root.String()
+	apps := a.own()
 	return hooks{a, a.client(roundTripper(func(req *http.Request) (*http.Response, error) {
 		resp, err := apps.RoundTrip(req)
 		if err == nil {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -36,12 +37,63 @@ func (c *Channel) CheckApp(ctx context.Context) (AppInfo, error) {
 	if err != nil {
 		return AppInfo{}, fmt.Errorf("check the GitHub App: %w", err)
 	}
+	c.app.keepIdentity(info)
 	return info, nil
 }
 
+// keptIdentity is what is remembered of us over a restart. What people said
+// meanwhile is read before GitHub was asked who we are: words to us must not be
+// taken for words to somebody else then, nor our own for a stranger's.
+type keptIdentity struct {
+	Slug  string `json:"slug"`
+	BotID int64  `json:"botId,omitempty"`
+}
+
+func (a *app) identityKey() string { return fmt.Sprintf("identity of App %d at %s", a.id, a.root) }
+
+func (a *app) keepIdentity(info AppInfo) {
+	if a.kept == nil {
+		return
+	}
+	data, err := json.Marshal(keptIdentity{Slug: info.Slug, BotID: info.BotID})
+	if err == nil {
+		err = a.kept.Save(a.identityKey(), data)
+	}
+	if err != nil {
+		a.log.Warn("who the GitHub App is was not kept; comments that wait at the next start may be missed", "error", err)
+	}
+}
+
+// recallIdentity takes up what was kept. GitHub's own word replaces it soon.
+func (a *app) recallIdentity() {
+	if a.kept == nil {
+		return
+	}
+	data, found := a.kept.Load(a.identityKey())
+	var k keptIdentity
+	if !found || json.Unmarshal(data, &k) != nil || !validName(k.Slug) {
+		return
+	}
+	a.learn(k.Slug)
+	a.bot.CompareAndSwap(0, k.BotID)
+}
+
+// learn notes the App's slug as what people call us; the operator's word stays.
+func (a *app) learn(slug string) {
+	if a.named {
+		return
+	}
+	a.handle.Store(&slug)
+}
+
+// own returns a transport that signs as the App itself.
+func (a *app) own() *ghinstallation.AppsTransport {
+	t := ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key)
+	t.BaseURL = a.root.String()
+	return t
+}
+
 func (a *app) identity(ctx context.Context) (AppInfo, error) {
-	apps := ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key)
-	apps.BaseURL = a.root.String()
 	var app struct {
 		ID    int64  `json:"id"`
 		Slug  string `json:"slug"`
@@ -52,7 +104,7 @@ func (a *app) identity(ctx context.Context) (AppInfo, error) {
 		Permissions map[string]string `json:"permissions"`
 		Events      []string          `json:"events"`
 	}
-	if err := get(ctx, a.client(apps), "app", &app); err != nil {
+	if err := get(ctx, a.client(a.own()), "app", &app); err != nil {
 		return AppInfo{}, a.identityError(err)
 	}
 	if app.ID != a.id || app.Slug == "" {
@@ -63,8 +115,7 @@ func (a *app) identity(ctx context.Context) (AppInfo, error) {
 		Permissions: app.Permissions, Events: app.Events,
 		ClockAhead: time.Duration(a.wire.clock.drift.Load()),
 	}
-	// The operator's word for us stays.
-	a.handle.CompareAndSwap(nil, &info.Slug)
+	a.learn(info.Slug)
 	// Anybody may ask for a user on github.com. Where that is closed, the id is
 	// learned from our first comment.
 	var bot struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/sessions"
 )
@@ -70,5 +71,34 @@ func TestBotIDIsLearnedFromOurComment(t *testing.T) {
 	must(t, err)
 	if intent.Action != sessions.ActionIgnore {
 		t.Errorf("got %+v", intent)
+	}
+}
+
+// What came while the service was down is read before GitHub was asked who we
+// are: a question to us is one all the same, and our own doing none.
+func TestWhoWeAreIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
+	folder, err := repoconfig.OpenFolder(t.TempDir())
+	must(t, err)
+	defer func() { must(t, folder.Close()) }()
+	keep := func(_ *sim.GitHubOptions, o *Options) { o.Configurations = folder }
+	_, err = newWorld(t, keep).channel.CheckApp(t.Context())
+	must(t, err)
+
+	again := newWorld(t, keep)
+	known := again.channel.app.self()
+	if known.Handle != "liaison" || known.BotID == 0 {
+		t.Errorf("after a restart we are %+v", known)
+	}
+	if n := len(again.Requests()); n > 0 {
+		t.Errorf("%d requests were made for it", n)
+	}
+	named := newWorld(t, keep, func(_ *sim.GitHubOptions, o *Options) { o.BotName = "reviewer" })
+	if got := named.channel.app.self().Handle; got != "reviewer" {
+		t.Errorf("the operator's name gave way to %q", got)
+	}
+	other := newWorld(t, keep, func(so *sim.GitHubOptions, o *Options) { so.AppID, o.AppID = 4712, 4712 })
+	if got := other.channel.app.self(); got.Handle != "" || got.BotID != 0 {
+		t.Errorf("another App takes itself for the first: %+v", got)
 	}
 }
