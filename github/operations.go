@@ -34,6 +34,8 @@ func Operations() []Operation {
 		deliveries = "Deliveries that did not arrive"
 		evidence   = "The evidence of a review"
 		check      = "The check run and its annotations"
+		waiting    = "Reviews that wait for checks"
+		issues     = "Questions on issues"
 		fallback   = "A commit status where there is no check run"
 		summary    = "The summary comment, and answers in a conversation"
 		inline     = "Reviews with comments on lines"
@@ -73,6 +75,9 @@ func Operations() []Operation {
 		{post, "repos/{repo}/statuses/{sha}", []string{"statuses: write"}, fallback},
 		{get, "repos/{repo}/commits/{sha}/statuses", []string{"statuses: read"}, fallback},
 
+		{get, "repos/{repo}/commits/{sha}/status", []string{"statuses: read"}, waiting},
+
+		{get, "repos/{repo}/issues/{number}", readTalk, issues},
 		{get, "repos/{repo}/issues/{number}/comments", readTalk, summary},
 		{post, "repos/{repo}/issues/{number}/comments", writeTalk, summary},
 		{patch, "repos/{repo}/issues/comments/{id}", writeTalk, summary},
