@@ -8,9 +8,11 @@ import (
 )
 
 // Examination is what GitHub says about the App and the ways to us and back. A
-// part that could not be read has its error instead.
+// part that could not be read has its error instead; where that is the App
+// itself, nothing else was asked.
 type Examination struct {
-	App AppInfo
+	App    AppInfo
+	AppErr error
 
 	Hook    HookConfig
 	HookErr error
@@ -47,19 +49,17 @@ type InstallationInfo struct {
 // maxInstallationPages bounds the list of installations.
 const maxInstallationPages = 10
 
-// Examine asks GitHub about the App. It fails where GitHub does not know it;
-// everything else is in the examination.
-func (c *Channel) Examine(ctx context.Context) (Examination, error) {
-	info, err := c.CheckApp(ctx)
-	if err != nil {
-		return Examination{}, err
+// Examine asks GitHub about the App.
+func (c *Channel) Examine(ctx context.Context) Examination {
+	var e Examination
+	if e.App, e.AppErr = c.CheckApp(ctx); e.AppErr != nil {
+		return e
 	}
-	e := Examination{App: info}
 	hooks := c.app.hooks()
 	e.Hook, e.HookErr = hookConfig(ctx, hooks.client)
 	e.Attempts, _, e.AttemptsErr = hooks.list(ctx, "")
 	e.Installations, e.InstallationsErr = installations(ctx, hooks.client)
-	return e, nil
+	return e
 }
 
 func hookConfig(ctx context.Context, client *gh.Client) (HookConfig, error) {

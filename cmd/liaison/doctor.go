@@ -79,11 +79,7 @@ func examine(ctx context.Context, cfg *config.Config, mask *redact.Redactor) ([]
 	if err != nil {
 		return nil, err
 	}
-	examination, err := channel.Examine(ctx)
-	if err != nil {
-		return append(findings, doctor.Finding{Subject: "App", Status: doctor.Failed, Text: err.Error()}), nil
-	}
-	return append(findings, doctor.GitHub(examination, doctor.Wanted{
+	return append(findings, doctor.GitHub(channel.Examine(ctx), doctor.Wanted{
 		Manifest: manifest, Public: cfg.PublicURL, Lost: channel.Lost,
 	})...), nil
 }

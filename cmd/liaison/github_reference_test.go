@@ -8,13 +8,11 @@ import (
 	"testing"
 
 	"github.com/liaison-bot/liaison/github"
-	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/github/setup"
 	"github.com/liaison-bot/liaison/manifests"
 )
 
-// The page about GitHub has every permission, event and key as the program has it,
-// and shows what people see word for word.
+// The page about GitHub has every permission and event as the program has it.
 func TestGitHubIsDocumented(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "github.md")
@@ -37,14 +35,8 @@ func TestGitHubIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var keys strings.Builder
-	keys.WriteString("| key | default | |\n|---|---|---|\n")
-	for _, k := range repoconfig.Keys() {
-		fmt.Fprintf(&keys, "| `%s` | `%s` | %s |\n", k.Name, k.Default, strings.ReplaceAll(k.Doc, "|", `\|`))
-	}
 	want := between(t, have, "permissions", permissions.String())
 	want = between(t, want, "events", "`"+strings.Join(manifest.Events, "`, `")+"`\n")
-	want = between(t, want, "keys", keys.String())
 	if have == want {
 		return
 	}

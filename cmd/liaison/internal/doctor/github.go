@@ -26,6 +26,9 @@ const clockSlack = 20 * time.Second
 
 // GitHub judges what GitHub says about the App.
 func GitHub(e github.Examination, w Wanted) []Finding {
+	if e.AppErr != nil {
+		return []Finding{failed("App", e.AppErr.Error(), "")}
+	}
 	return slices.Concat(
 		[]Finding{ok("App", fmt.Sprintf("%s (%d) of %s, which writes as %s", e.App.Slug, e.App.ID, e.App.Owner, e.App.BotLogin))},
 		clock(e.App.ClockAhead),

@@ -74,6 +74,9 @@ func TestEachGapIsNamed(t *testing.T) {
 		text   string
 		fix    string
 	}{
+		{"unknown App", func(e *github.Examination, _ *doctor.Wanted) {
+			*e = github.Examination{AppErr: errors.New("GitHub does not accept the signature")}
+		}, doctor.Failed, "does not accept", ""},
 		{"clock ahead", func(e *github.Examination, _ *doctor.Wanted) { e.App.ClockAhead = 45 * time.Second },
 			doctor.Warning, "45s ahead of GitHub's", "NTP"},
 		{"clock behind", func(e *github.Examination, _ *doctor.Wanted) { e.App.ClockAhead = -21 * time.Second },
