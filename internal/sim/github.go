@@ -43,6 +43,7 @@ type Exchange struct {
 	Method string `json:"method"`
 	// Path is the escaped path below the REST root.
 	Path    string `json:"path"`
+	Query   string `json:"query,omitempty"`
 	Request []byte `json:"request,omitempty"`
 	Status  int    `json:"status"`
 	// Answer is empty where it is not JSON.

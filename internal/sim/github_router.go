@@ -87,7 +87,10 @@ func (g *GitHub) send(w http.ResponseWriter, r *http.Request, body []byte, rep r
 		_, _ = w.Write(payload) // the client may be gone; there is nobody to tell
 	}
 	if g.opts.Watch != nil && conditional {
-		x := Exchange{Method: r.Method, Path: strings.TrimPrefix(r.URL.EscapedPath(), g.prefix), Request: body, Status: rep.status}
+		x := Exchange{
+			Method: r.Method, Path: strings.TrimPrefix(r.URL.EscapedPath(), g.prefix), Query: r.URL.RawQuery,
+			Request: body, Status: rep.status,
+		}
 		if strings.HasPrefix(ctype, "application/json") {
 			x.Answer = payload
 		}

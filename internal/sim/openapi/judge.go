@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ var ErrNoOperation = errors.New("no such operation in the description")
 type Judge struct {
 	operations []operation
 	webhooks   map[string]any
+	schemas    map[string]any
 
 	mu       sync.Mutex // the compiler is not safe for concurrent use
 	compiler *jsonschema.Compiler
@@ -29,7 +31,8 @@ type operation struct {
 	name     string // "GET /repos/{owner}/{repo}"
 	method   string
 	segments []string
-	request  bool
+	request  any
+	query    map[string]any
 	statuses map[string]any
 }
 
@@ -49,9 +52,11 @@ func New(description []byte) (*Judge, error) {
 	var parsed struct {
 		Operations map[string]struct {
 			Request   any
+			Query     map[string]any
 			Responses map[string]any
 		}
 		Webhooks map[string]any
+		Schemas  map[string]any
 	}
 	if err := json.Unmarshal(description, &parsed); err != nil {
 		return nil, fmt.Errorf("openapi: read the description: %w", err)
@@ -60,20 +65,62 @@ func New(description []byte) (*Judge, error) {
 		method, path, _ := strings.Cut(name, " ")
 		j.operations = append(j.operations, operation{
 			name: name, method: method, segments: strings.Split(strings.Trim(path, "/"), "/"),
-			request: op.Request != nil, statuses: op.Responses,
+			request: op.Request, query: op.Query, statuses: op.Responses,
 		})
 	}
-	j.webhooks = parsed.Webhooks
+	j.webhooks, j.schemas = parsed.Webhooks, parsed.Schemas
 	return j, nil
 }
 
 // Request checks the body of a request to an escaped path below the REST root.
+// GitHub ignores a field that it does not know, so that a misspelt one does
+// nothing, unseen; here it is an error.
 func (j *Judge) Request(method, path string, body []byte) error {
 	op, err := j.find(method, path)
-	if err != nil || !op.request || len(bytes.TrimSpace(body)) == 0 || string(bytes.TrimSpace(body)) == "null" {
+	if err != nil || op.request == nil || len(bytes.TrimSpace(body)) == 0 || string(bytes.TrimSpace(body)) == "null" {
 		return err
 	}
-	return j.check("request of "+op.name, body, "operations", op.name, "request")
+	if err := j.check("request of "+op.name, body, "operations", op.name, "request"); err != nil {
+		return err
+	}
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return fmt.Errorf("openapi: request of %s: %w", op.name, err)
+	}
+	if field := j.unknown([]any{op.request}, v); field != "" {
+		return fmt.Errorf("openapi: request of %s has the unknown field %s", op.name, field)
+	}
+	return nil
+}
+
+// Query checks the parameters in a request's query: their names, and their
+// values as text or as the number or boolean that they stand for.
+func (j *Judge) Query(method, path, raw string) error {
+	op, err := j.find(method, path)
+	if err != nil {
+		return err
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return fmt.Errorf("openapi: query of %s: %w", op.name, err)
+	}
+	for name, all := range values {
+		if op.query[name] == nil {
+			return fmt.Errorf("openapi: query of %s has the unknown parameter %s", op.name, name)
+		}
+		for _, value := range all {
+			text, _ := json.Marshal(value) // a string has no error
+			what := "parameter " + name + " of " + op.name
+			err := j.check(what, text, "operations", op.name, "query", name)
+			if err != nil && json.Valid([]byte(value)) {
+				err = j.check(what, []byte(value), "operations", op.name, "query", name)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Response checks the status and the JSON body of an answer.

@@ -47,10 +47,29 @@ func TestRequests(t *testing.T) {
 		{"not JSON", "POST", "/repos/o/r/issues/1/comments", `body=b`, false},
 		{"token without wishes", "POST", "/app/installations/1/access_tokens", "null", true},
 		{"token with an unknown level", "POST", "/app/installations/1/access_tokens", `{"permissions":{"checks":"all"}}`, false},
+		{"an unknown field", "POST", "/repos/o/r/issues/1/comments", `{"body":"b","bodi":"c"}`, false},
+		{"an unknown field inside", "POST", "/repos/o/r/check-runs", `{"name":"n","head_sha":"s","output":{"title":"t","summary":"s","txt":"t"}}`, false},
+		{"an unknown field in a list", "POST", "/repos/o/r/pulls/1/reviews", `{"event":"COMMENT","comments":[{"path":"p","body":"b","ligne":1}]}`, false},
 		{"a read", "GET", "/repos/o/r/commits/feature/x/check-runs", "", true},
 	} {
 		if err := j.Request(test.method, test.path, []byte(test.body)); (err == nil) != test.good {
 			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	for _, test := range []struct {
+		name, path, query string
+		good              bool
+	}{
+		{"nothing", "/repos/o/r/pulls", "", true},
+		{"a page", "/repos/o/r/pulls", "state=open&per_page=100&page=2", true},
+		{"a number that is none", "/repos/o/r/pulls", "per_page=many", false},
+		{"an unknown value", "/repos/o/r/pulls", "state=opened", false},
+		{"an unknown parameter", "/repos/o/r/pulls", "perpage=100", false},
+		{"digits as text", "/repos/o/r/contents/a/b", "ref=1234567", true},
+		{"not a query", "/repos/o/r/pulls", "%zz", false},
+	} {
+		if err := j.Query("GET", test.path, test.query); (err == nil) != test.good {
+			t.Errorf("query with %s: %v", test.name, err)
 		}
 	}
 	if err := j.Request("POST", "/repos/o/r/nothing", nil); !errors.Is(err, openapi.ErrNoOperation) {

@@ -24,6 +24,7 @@ get,/app get,/app/hook/config get,/app/hook/deliveries get,/app/hook/deliveries/
 post,/app/hook/deliveries/{delivery_id}/attempts get,/app/installations get,/app/installations/{installation_id}
 post,/app/installations/{installation_id}/access_tokens get,/repos/{owner}/{repo}/installation
 get,/installation/repositories delete,/installation/token get,/rate_limit get,/users/{username}
+post,/app-manifests/{code}/conversions
 get,/repos/{owner}/{repo} get,/repos/{owner}/{repo}/collaborators/{username}/permission
 get,/repos/{owner}/{repo}/pulls get,/repos/{owner}/{repo}/pulls/{pull_number}
 get,/repos/{owner}/{repo}/pulls/{pull_number}/files get,/repos/{owner}/{repo}/pulls/{pull_number}/commits
@@ -100,6 +101,11 @@ func main() {
 		}
 		ops[strings.ToUpper(method)+" "+path] = s.operation(op)
 	}
+	// The list has a copy of an installation's schema in which an account is a person
+	// and an enterprise at once.
+	ops["GET /app/installations"].(object)["responses"].(object)["200"] = object{
+		"type": "array", "items": object{"$ref": "#/schemas/installation"},
+	}
 	hooks := object{}
 	for _, name := range webhooks {
 		hook, known := doc["x-webhooks"].(object)[strings.ReplaceAll(strings.ReplaceAll(name, ".", "-"), "_", "-")].(object)
@@ -144,11 +150,27 @@ func (s slicer) operation(op object) object {
 			responses[code] = true
 		}
 	}
-	o := object{"responses": responses}
+	o := object{"responses": responses, "query": s.query(op)}
 	if schema := s.body(op["requestBody"]); schema != nil {
 		o["request"] = schema
 	}
 	return o
+}
+
+// query are the schemas of the parameters in an operation's query, by name.
+func (s slicer) query(op object) object {
+	all := object{}
+	parameters, _ := op["parameters"].([]any)
+	for _, p := range parameters {
+		o := p.(object)
+		if ref, is := o["$ref"].(string); is {
+			o = s.find(ref).(object)
+		}
+		if o["in"] == "query" {
+			all[o["name"].(string)] = s.schema(o["schema"])
+		}
+	}
+	return all
 }
 
 // body is the JSON schema of a request's or response's content, nil for none.
