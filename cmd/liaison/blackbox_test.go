@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 func TestPullRequestIsReviewedOnce(t *testing.T) {
@@ -367,7 +368,8 @@ func TestNoChannel(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	c := exec.Command(binary, "demo", "--once")
+	exchanges := filepath.Join(t.TempDir(), "exchanges.ndjson")
+	c := exec.Command(binary, "demo", "--once", "--exchanges", exchanges)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -377,5 +379,31 @@ func TestDemo(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is not shown:\n%s", want, out)
 		}
+	}
+	judgeExchanges(t, exchanges)
+}
+
+// judgeExchanges holds what the demo sent and got to GitHub's description, where
+// there is one.
+func judgeExchanges(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := openapi.Watch(t)
+	written := map[string]bool{}
+	for line := range bytes.Lines(data) {
+		var x sim.Exchange
+		if err := json.Unmarshal(line, &x); err != nil {
+			t.Fatal(err)
+		}
+		written[x.Method] = true
+		if watch != nil {
+			watch(x)
+		}
+	}
+	if !written["POST"] || !written["PATCH"] || !written["GET"] {
+		t.Errorf("the demo shows requests of the methods %v only", written)
 	}
 }

@@ -27,6 +27,7 @@ import (
 
 func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var once, verbose bool
+	var record string
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch the main job on simulated platforms",
@@ -38,12 +39,17 @@ loopback in a temporary directory. Of your environment only LIAISON_LOG_LEVEL
 is used, and nothing leaves this machine. Each step is verified on the
 simulator's side.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			seen, err := newExchanges(record)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, seen.close()) }()
 			if verbose {
-				return demo(c.Context(), environ, once, stdout, stderr)
+				return demo(c.Context(), environ, once, seen.watch(), stdout, stderr)
 			}
 			var logs lastLines
-			err := demo(c.Context(), environ, once, stdout, &logs)
+			err = demo(c.Context(), environ, once, seen.watch(), stdout, &logs)
 			if err != nil && c.Context().Err() == nil {
 				logs.writeTo(stderr)
 			}
@@ -51,6 +57,7 @@ simulator's side.`,
 		},
 	}
 	c.Flags().BoolVar(&once, "once", false, "leave when every step is verified, with status 0 only then")
+	c.Flags().StringVar(&record, "exchanges", "", "write each request to the simulated GitHub and its answer to this file, as lines of JSON")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the service's own log on standard error")
 	return c
 }
@@ -65,7 +72,7 @@ const (
 )
 
 // demo plays the main job against the service.
-func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writer) (err error) {
+func demo(ctx context.Context, environ []string, once bool, watch func(sim.Exchange), stdout, logs io.Writer) (err error) {
 	// A reader that goes away is noticed below, and everything is cleaned up;
 	// by default the signal would end the process at once.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -83,7 +90,7 @@ func demo(ctx context.Context, environ []string, once bool, stdout, logs io.Writ
 		return err
 	}
 	secret := randomHex(24)
-	hub := sim.NewGitHub(sim.GitHubOptions{AppID: demoAppID, Slug: "liaison", PublicKey: &key.PublicKey, WebhookSecret: secret})
+	hub := sim.NewGitHub(sim.GitHubOptions{AppID: demoAppID, Slug: "liaison", PublicKey: &key.PublicKey, WebhookSecret: secret, Watch: watch})
 	apiURL, err := hub.Start()
 	if err != nil {
 		return err

@@ -113,11 +113,11 @@ func stopService(ts *testscript.TestScript, neg bool, args []string) {
 // startGitHub simulates GitHub with one pull request for the script, sets what
 // turns the channel on, and saves the delivery that tells of the pull request,
 // in each of the forms in which people have deliveries.
-func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
+func startGitHub(ts *testscript.TestScript, neg bool, args []string, watch func(sim.Exchange)) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: github")
 	}
-	hub := sim.NewGitHub(sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret})
+	hub := sim.NewGitHub(sim.GitHubOptions{AppID: appID, Slug: "liaison", PublicKey: &appKey().PublicKey, WebhookSecret: webhookSecret, Watch: watch})
 	api, err := hub.Start()
 	ts.Check(err)
 	ts.Defer(func() { _ = hub.Close() })

@@ -11,16 +11,19 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 // The scripts read like a manual of the command line.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	watch := openapi.Watch(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  status,
-			"github":  startGitHub,
+			"github":  func(ts *testscript.TestScript, neg bool, args []string) { startGitHub(ts, neg, args, watch) },
 			"serve":   startService,
 			"stop":    stopService,
 			"capture": capture,

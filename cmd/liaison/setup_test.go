@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 var (
@@ -26,7 +27,7 @@ var (
 // A new user registers an App, and the service signs in with what was written.
 func TestSetupGitHub(t *testing.T) {
 	t.Parallel()
-	hub := sim.NewGitHub(sim.GitHubOptions{})
+	hub := sim.NewGitHub(sim.GitHubOptions{Watch: openapi.Watch(t)})
 	api, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/sim/openapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -62,7 +63,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
 	key, err := appKey()
 	must(t, err)
-	g := sim.NewGitHub(sim.GitHubOptions{AppID: 1, Slug: "liaison", PublicKey: &key.PublicKey, Now: func() time.Time { return testTime }})
+	g := sim.NewGitHub(sim.GitHubOptions{AppID: 1, Slug: "liaison", PublicKey: &key.PublicKey, Now: func() time.Time { return testTime }, Watch: openapi.Watch(t)})
 	repo := g.CreateRepository(repoName, files)
 	g.Install(1, "octo", repoName)
 	server := httptest.NewServer(g)
