@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/liaison-bot/liaison/sessions"
@@ -91,7 +90,7 @@ func (w *writer) noChecks(ctx context.Context, refusal error) bool {
 // groupGone reports whether GitHub refused because a merge group's commit went
 // with the group.
 func (w *writer) groupGone(err error) bool {
-	return w.Kind == kindMergeGroup && status(err) == http.StatusUnprocessableEntity && strings.Contains(strings.ToLower(err.Error()), "no commit found")
+	return w.Kind == kindMergeGroup && refused(err) && strings.Contains(strings.ToLower(err.Error()), "no commit found")
 }
 
 func (w *writer) checkRun(ctx context.Context, p checkPayload) (sessions.Receipt, error) {

@@ -3,12 +3,13 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/liaison-bot/liaison/tools"
 )
 
 // annotations turns findings into what stands at lines of a check run, without
@@ -47,13 +48,13 @@ func annotation(f finding) (*gh.CheckRunAnnotation, bool) {
 	}
 	a := &gh.CheckRunAnnotation{
 		Path: gh.String(f.Path), StartLine: gh.Int(start), EndLine: gh.Int(f.Line), AnnotationLevel: gh.String(level),
-		Message: gh.String(firstBytes(message, maxAnnotationMessage)),
+		Message: gh.String(tools.Cut(message, maxAnnotationMessage, "")),
 	}
 	if title := strings.TrimSpace(oneLine(spellOut(f.Title))); title != "" {
 		a.Title = gh.String(ellipsis(title, maxAnnotationTitle))
 	}
 	if f.Suggestion != "" {
-		a.RawDetails = gh.String(firstBytes(spellOut(f.Suggestion), maxAnnotationMessage))
+		a.RawDetails = gh.String(tools.Cut(spellOut(f.Suggestion), maxAnnotationMessage, ""))
 	}
 	usable := f.Path != "" && len(f.Path) <= maxPath && !strings.ContainsRune(f.Path, utf8.RuneError) && !strings.ContainsRune(f.Path, 0) &&
 		!strings.HasPrefix(f.Path, "/") && f.Side != sideLeft && start >= 1 && f.Line >= start && message != ""
@@ -113,7 +114,7 @@ func (r *annotatedRun) note() string {
 func (r *annotatedRun) conclude(ctx context.Context, list []*gh.CheckRunAnnotation) ([]*gh.CheckRunAnnotation, error) {
 	first := list[:min(annotationChunk, len(list))]
 	err := r.end(ctx, first)
-	if unprocessable(err) && len(first) > 0 {
+	if refused(err) && len(first) > 0 {
 		first = nil
 		err = r.end(ctx, nil)
 	}
@@ -151,7 +152,7 @@ func (r *annotatedRun) add(ctx context.Context, list []*gh.CheckRunAnnotation) e
 	var add func([]*gh.CheckRunAnnotation) error
 	add = func(chunk []*gh.CheckRunAnnotation) error {
 		err := r.updateCheck(ctx, r.id, r.payload, r.output(chunk))
-		if !unprocessable(err) {
+		if !refused(err) {
 			if err == nil {
 				r.sent += len(chunk)
 			}
@@ -211,6 +212,3 @@ func (w *writer) missingAnnotations(ctx context.Context, id int64, inside int, l
 	}
 	return missing, nil
 }
-
-// unprocessable reports whether GitHub refuses what a request says.
-func unprocessable(err error) bool { return status(err) == http.StatusUnprocessableEntity }

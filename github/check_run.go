@@ -14,23 +14,38 @@ import (
 // turn. The newest wins; id is 0 if there is none.
 func (w *writer) findCheck(ctx context.Context) (checkMark, error) {
 	mark := checkMark{turn: w.externalID()}
+	runs, err := w.ownChecks(ctx, checkName, w.externalID())
+	if err != nil {
+		return mark, fmt.Errorf("look for the check run: %w", err)
+	}
+	for _, run := range runs {
+		if run.GetID() > mark.id {
+			mark.id, mark.done = run.GetID(), run.GetStatus() == "completed"
+			mark.annotations = run.GetOutput().GetAnnotationsCount()
+		}
+	}
+	return mark, nil
+}
+
+// ownChecks lists our check runs of a name and an external id at the head.
+func (w *writer) ownChecks(ctx context.Context, name, external string) ([]*gh.CheckRun, error) {
 	owner, repo := w.names()
 	opts := &gh.ListCheckRunsOptions{
-		CheckName:   gh.String(checkName),
+		CheckName:   gh.String(name),
 		Filter:      gh.String("all"),
 		AppID:       gh.Int64(w.app.id),
 		ListOptions: gh.ListOptions{PerPage: pageSize},
 	}
+	var own []*gh.CheckRun
 	for range maxCheckPages {
 		list, resp, err := w.repo.client.Checks.ListCheckRunsForRef(ctx, owner, repo, w.Head, opts)
 		if err != nil {
-			return mark, fmt.Errorf("look for the check run: %w", err)
+			return nil, err
 		}
 		for _, run := range list.CheckRuns {
 			// The filter by App is newer than some servers; the id decides.
-			if run.GetExternalID() == w.externalID() && run.GetApp().GetID() == w.app.id && run.GetID() > mark.id {
-				mark.id, mark.done = run.GetID(), run.GetStatus() == "completed"
-				mark.annotations = run.GetOutput().GetAnnotationsCount()
+			if run.GetExternalID() == external && run.GetApp().GetID() == w.app.id {
+				own = append(own, run)
 			}
 		}
 		if resp.NextPage == 0 {
@@ -38,7 +53,7 @@ func (w *writer) findCheck(ctx context.Context) (checkMark, error) {
 		}
 		opts.Page = resp.NextPage
 	}
-	return mark, nil
+	return own, nil
 }
 
 // createCheck creates the check run, in progress or concluded as p says.

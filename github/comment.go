@@ -48,13 +48,12 @@ func (w *writer) comment(ctx context.Context, p commentPayload) (sessions.Receip
 				return sessions.Receipt{}, err
 			}
 		}
-		switch where, err := w.stand(ctx); {
-		case err != nil:
+		where, err := w.stand(ctx)
+		if err != nil {
 			return sessions.Receipt{}, err
-		case where == stale:
-			return sessions.Receipt{Note: fmt.Sprintf("no comment: %s is not the head any more", short(w.Head))}, nil
-		case where == closed:
-			return sessions.Receipt{Note: "no comment: the pull request is closed"}, nil
+		}
+		if why := w.passed(where); why != "" {
+			return sessions.Receipt{Note: "no comment: " + why}, nil
 		}
 		written, err := w.writeComment(ctx, id, p)
 		if err == nil {

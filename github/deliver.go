@@ -150,6 +150,18 @@ func (t target) stand(ctx context.Context) (standing, error) {
 	return closed, nil
 }
 
+// passed says why nothing is written where the pull request stands, or "" where
+// something can be.
+func (t target) passed(where standing) string {
+	switch where {
+	case stale:
+		return short(t.Head) + " is not the head any more"
+	case closed:
+		return "the pull request is closed"
+	}
+	return ""
+}
+
 // lags reports whether what GitHub shows is older than the event. Its time of
 // change is not always moved by a push, so that the head before the push, with
 // no later time, is older too.

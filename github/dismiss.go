@@ -13,13 +13,12 @@ import (
 // any more: an approval can count as a required review
 // (https://github.com/fullsend-ai/fullsend/issues/827). Nobody else's is touched.
 func (w *writer) dismiss(ctx context.Context, p dismissPayload) (sessions.Receipt, error) {
-	switch where, err := w.stand(ctx); {
-	case err != nil:
+	where, err := w.stand(ctx)
+	if err != nil {
 		return sessions.Receipt{}, err
-	case where == stale:
-		return sessions.Receipt{Note: fmt.Sprintf("nothing dismissed: %s is not the head any more", short(w.Head))}, nil
-	case where == closed:
-		return sessions.Receipt{Note: "nothing dismissed: the pull request is closed"}, nil
+	}
+	if why := w.passed(where); why != "" {
+		return sessions.Receipt{Note: "nothing dismissed: " + why}, nil
 	}
 	kept := 0
 	old, err := w.ownReviews(ctx, func(r postedReview) bool {

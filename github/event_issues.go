@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/tools"
 )
 
 // mapIssues maps the event issues. An issue is a session of its own.
@@ -45,7 +46,7 @@ func (e event) issueAsks() (sessions.Intent, error) {
 	} else {
 		// Who moves an issue here has not written it.
 		r.Actor = same(r.Actor, e.Issue.User.account())
-		if cmd, ok := parseCommand(firstBytes(e.Issue.Body, maxRemark), e.self.Handle, true); ok {
+		if cmd, ok := parseCommand(tools.Cut(e.Issue.Body, maxRemark, ""), e.self.Handle, true); ok {
 			r.Command, r.Trigger = cmd, cmd.trigger()
 		}
 		switch r.Command.Verb {
@@ -59,6 +60,6 @@ func (e event) issueAsks() (sessions.Intent, error) {
 	in.Weigh = true
 	in.Admission = sessions.AdmitCoalesce
 	in.Fact = fact
-	in.Message = firstBytes(oneLine(e.Issue.Title)+"\n\n"+e.Issue.Body, maxRemark)
+	in.Message = tools.Cut(oneLine(e.Issue.Title)+"\n\n"+e.Issue.Body, maxRemark, "")
 	return in, nil
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/bradleyfalzon/ghinstallation/v2"
 )
 
 // grants remembers what installations grant. Somebody can accept more at any
@@ -60,13 +58,11 @@ func (a *app) forgetGrants(installation int64) {
 
 // learnGrants asks what an installation grants, by the App's own signature.
 func (a *app) learnGrants(ctx context.Context, installation int64) (map[string]string, error) {
-	apps := ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key)
-	apps.BaseURL = a.root.String()
 	var found struct {
 		ID          int64             `json:"id"`
 		Permissions map[string]string `json:"permissions"`
 	}
-	if err := get(ctx, a.client(apps), fmt.Sprintf("app/installations/%d", installation), &found); err != nil {
+	if err := get(ctx, a.client(a.own()), fmt.Sprintf("app/installations/%d", installation), &found); err != nil {
 		return nil, fmt.Errorf("look up what installation %d grants: %w", installation, err)
 	}
 	if found.ID != installation || len(found.Permissions) == 0 {

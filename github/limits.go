@@ -42,8 +42,6 @@ const (
 	maxFindingBody = 8 << 10
 	// maxFindingTitle bounds the title in characters: GitHub's own limit for that of an annotation is 255.
 	maxFindingTitle = 200
-	// maxFindingPath bounds the path in bytes, as Linux does.
-	maxFindingPath = 4096
 	// maxSummary bounds the summary in bytes, so that it leaves room in a comment.
 	maxSummary = 60 << 10
 	// maxSubmission bounds a whole review as it is kept, in bytes of JSON. A turn

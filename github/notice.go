@@ -30,10 +30,10 @@ type noticePayload struct {
 
 // notice creates the check run, unless it is there.
 func (w *writer) notice(ctx context.Context, p noticePayload) (sessions.Receipt, error) {
-	switch there, err := w.noticed(ctx, p); {
+	switch there, err := w.ownChecks(ctx, p.Name, p.External); {
 	case err != nil:
 		return noticeRefused(err, "look for the notice")
-	case there:
+	case len(there) > 0:
 		return sessions.Receipt{Note: "the notice is there already"}, nil
 	}
 	switch where, err := w.stand(ctx); {
@@ -70,29 +70,4 @@ func noticeRefused(err error, doing string) (sessions.Receipt, error) {
 		return sessions.Receipt{Note: "no notice: the App may not write checks"}, nil
 	}
 	return sessions.Receipt{}, fmt.Errorf("%s: %w", doing, err)
-}
-
-// noticed reports whether the notice is at the head already.
-func (w *writer) noticed(ctx context.Context, p noticePayload) (bool, error) {
-	owner, repo := w.names()
-	opts := &gh.ListCheckRunsOptions{
-		CheckName: gh.String(p.Name), Filter: gh.String("all"), AppID: gh.Int64(w.app.id),
-		ListOptions: gh.ListOptions{PerPage: pageSize},
-	}
-	for range maxCheckPages {
-		list, resp, err := w.repo.client.Checks.ListCheckRunsForRef(ctx, owner, repo, w.Head, opts)
-		if err != nil {
-			return false, err
-		}
-		for _, run := range list.CheckRuns {
-			if run.GetExternalID() == p.External && run.GetApp().GetID() == w.app.id {
-				return true, nil
-			}
-		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
-	}
-	return false, nil
 }

@@ -11,19 +11,20 @@ import (
 // names are raw, as Git has them: a pattern that is matched against a quoted name
 // can be got around (https://github.com/frankekn/needlefish/issues/99).
 func (s settings) covers(names ...string) bool {
-	return len(s.Paths) == 0 || slices.ContainsFunc(names, s.coversOne)
+	return slices.ContainsFunc(names, func(name string) bool { return matches(s.Paths, name) })
 }
 
-// coversOne goes through the patterns in order; the last that matches decides.
-// Where the first one leaves something out, all else is reviewed.
-func (s settings) coversOne(name string) bool {
-	covered := strings.HasPrefix(s.Paths[0], "!")
-	for _, pattern := range s.Paths {
+// matches goes through globs in order; the last that matches decides, and "!"
+// leaves out. Where the first one leaves something out, and where there is none,
+// all else is in.
+func matches(globs []string, name string) bool {
+	in := len(globs) == 0 || strings.HasPrefix(globs[0], "!")
+	for _, pattern := range globs {
 		glob, out := strings.CutPrefix(pattern, "!")
 		// A pattern that is none matches nothing; the configuration was checked.
 		if matched, err := doublestar.Match(glob, name); err == nil && matched {
-			covered = !out
+			in = !out
 		}
 	}
-	return covered
+	return in
 }

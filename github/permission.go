@@ -123,7 +123,6 @@ func (c *Channel) level(ctx context.Context, t target, who account) (level, erro
 // permission asks GitHub. Its answer is about a login; the id says whether that
 // is still the same account.
 func (t target) permission(ctx context.Context, who account) (level, error) {
-	owner, repo := t.names()
 	var answer struct {
 		Permission string `json:"permission"`
 		User       struct {
@@ -134,7 +133,7 @@ func (t target) permission(ctx context.Context, who account) (level, error) {
 			} `json:"permissions"`
 		} `json:"user"`
 	}
-	err := get(ctx, t.repo.client, fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", owner, repo, url.PathEscape(who.Login)), &answer)
+	err := get(ctx, t.repo.client, t.path("collaborators/%s/permission", url.PathEscape(who.Login)), &answer)
 	switch {
 	case notFound(err):
 		// "is not a user", or nobody of that name any more.

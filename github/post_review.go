@@ -80,10 +80,8 @@ func (w *writer) post(ctx context.Context, p reviewPayload) (sessions.Receipt, e
 		return sessions.Receipt{Note: "no review: the conversation is locked"}, nil
 	case err != nil:
 		return sessions.Receipt{}, fmt.Errorf("post the review: %w", err)
-	case where == stale:
-		return sessions.Receipt{Note: fmt.Sprintf("no review: %s is not the head any more", short(w.Head))}, nil
-	case where == closed:
-		return sessions.Receipt{Note: "no review: the pull request is closed"}, nil
+	case where != current:
+		return sessions.Receipt{Note: "no review: " + w.passed(where)}, nil
 	}
 	return w.postedReceipt(d.Event, fmt.Sprintf("review posted as %s, with %s on lines", d.Event, counted(len(d.lines), "comment", "comments"))), nil
 }

@@ -164,9 +164,8 @@ func latest(turns []state.Turn) (request, bool) {
 
 // told stores the delivery that would have told of the pull request as it is now.
 func (r *Reconciler) told(ctx context.Context, t target, s state.Session, action string) (bool, error) {
-	owner, repo := t.names()
 	var live json.RawMessage
-	if err := get(ctx, t.repo.client, fmt.Sprintf("repos/%s/%s/pulls/%d", owner, repo, t.Number), &live); err != nil {
+	if err := get(ctx, t.repo.client, t.path("pulls/%d", t.Number), &live); err != nil {
 		return false, err
 	}
 	var parts struct {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-
-	"github.com/bradleyfalzon/ghinstallation/v2"
 )
 
 // reinstalled looks whether another installation reaches the repository by now,
@@ -19,12 +17,10 @@ func (t *repoTransport) reinstalled(ctx context.Context, to *url.URL, refusal er
 	if !ok || !errors.As(refusal, &paused) || !paused.gone {
 		return false
 	}
-	apps := ghinstallation.NewAppsTransportFromPrivateKey(t.app.wire, t.app.id, t.app.key)
-	apps.BaseURL = t.app.root.String()
 	var found struct {
 		ID int64 `json:"id"`
 	}
-	if err := get(ctx, t.app.client(apps), "repos/"+name+"/installation", &found); err != nil || found.ID <= 0 {
+	if err := get(ctx, t.app.client(t.app.own()), "repos/"+name+"/installation", &found); err != nil || found.ID <= 0 {
 		return false
 	}
 	t.mu.Lock()

@@ -17,13 +17,12 @@ import (
 // thread whose last word is a person's question stays as it is, and other
 // people's threads are not looked at.
 func (w *writer) settle(ctx context.Context, p resolvePayload) (sessions.Receipt, error) {
-	switch where, err := w.stand(ctx); {
-	case err != nil:
+	where, err := w.stand(ctx)
+	if err != nil {
 		return sessions.Receipt{}, err
-	case where == stale:
-		return sessions.Receipt{Note: fmt.Sprintf("no thread settled: %s is not the head any more", short(w.Head))}, nil
-	case where == closed:
-		return sessions.Receipt{Note: "no thread settled: the pull request is closed"}, nil
+	}
+	if why := w.passed(where); why != "" {
+		return sessions.Receipt{Note: "no thread settled: " + why}, nil
 	}
 	threads, err := w.threads(ctx)
 	if err != nil {
@@ -89,7 +88,7 @@ func (w *writer) settleAll(ctx context.Context, gone []thread) (sessions.Receipt
 			answered++
 		}
 	}
-	return sessions.Receipt{Note: fmt.Sprintf("%s resolved, %s", counted(resolved, "thread", "threads"), counted(answered, "answered", "answered"))}, nil
+	return sessions.Receipt{Note: fmt.Sprintf("%s resolved, %d answered", counted(resolved, "thread", "threads"), answered)}, nil
 }
 
 // resolver resolves threads. GitHub asks for a permission that nothing else of

@@ -2,9 +2,9 @@ package github
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/tools"
 )
 
 // Bounds of what somebody wrote, in bytes.
@@ -24,7 +24,7 @@ func (e event) spoken(on string, w hookText, about func() (request, error)) (ses
 	if e.self.wrote(w) {
 		return ignore("%s: our own doing", e.word()), nil
 	}
-	body := firstBytes(w.Body, maxRemark)
+	body := tools.Cut(w.Body, maxRemark, "")
 	if body == "" {
 		return ignore("%s: there is no text", e.word()), nil
 	}
@@ -91,8 +91,8 @@ func (e event) remark(on string, w hookText, body string) *remark {
 	if e.Comment.InReplyTo > 0 {
 		m.Thread = e.Comment.InReplyTo
 	}
-	m.Path = firstBytes(e.Comment.Path, maxPath)
-	m.Hunk = firstBytes(e.Comment.Hunk, maxHunk)
+	m.Path = tools.Cut(e.Comment.Path, maxPath, "")
+	m.Hunk = tools.Cut(e.Comment.Hunk, maxHunk, "")
 	// A comment whose line is gone from the diff keeps only its original one.
 	if m.Line = e.Comment.Line; m.Line <= 0 {
 		m.Line = max(e.Comment.OriginalLine, 0)
@@ -107,15 +107,4 @@ func same(acted, wrote account) account {
 	}
 	acted.Bot = acted.Bot || wrote.Bot
 	return acted
-}
-
-// firstBytes cuts a text to at most n bytes, between characters.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

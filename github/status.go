@@ -109,7 +109,7 @@ func (w *writer) status(ctx context.Context, p checkPayload) (sessions.Receipt, 
 	switch {
 	case w.groupGone(err):
 		return sessions.Receipt{Note: "no commit status: the merge group is gone, and its commit " + short(w.Head) + " with it"}, nil
-	case unprocessable(err) && strings.Contains(err.Error(), "maximum number of statuses"):
+	case refused(err) && strings.Contains(err.Error(), "maximum number of statuses"):
 		return sessions.Receipt{Note: "no commit status: " + short(w.Head) + " has 1,000 of ours, and takes no more"}, nil
 	case err != nil:
 		return sessions.Receipt{}, fmt.Errorf("set the commit status: %w", err)

@@ -41,7 +41,7 @@ func (f *finding) tidy(set settings) {
 
 // showPath is a path that no file has, as it can be kept and shown.
 func showPath(path string) string {
-	return strings.TrimSpace(oneLine(tools.Cut(path, maxFindingPath, "…")))
+	return strings.TrimSpace(oneLine(tools.Cut(path, maxPath, "…")))
 }
 
 // choose keeps the most severe findings: all within the bounds, and of those

@@ -38,10 +38,8 @@ func (s submission) writeTable(b *strings.Builder) {
 	for _, f := range s.Findings[:min(len(s.Findings), maxListed)] {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", f.Severity, f.where(), cell(f.name()))
 	}
-	if more := len(s.Findings) + s.Omitted - maxListed; more > 0 {
+	if more := max(0, len(s.Findings)-maxListed) + s.Omitted; more > 0 {
 		fmt.Fprintf(b, "\nand %d more.\n", more)
-	} else if s.Omitted > 0 {
-		fmt.Fprintf(b, "\nand %d more.\n", s.Omitted)
 	}
 	b.WriteString("\n")
 }

@@ -14,7 +14,6 @@ func (w *weighing) find(ctx context.Context) (found bool, why string, err error)
 	if !validSHA(w.Head) {
 		return false, "it names no pull request and no commit", nil
 	}
-	owner, repo := w.names()
 	var pulls []struct {
 		Number    int       `json:"number"`
 		State     string    `json:"state"`
@@ -28,7 +27,7 @@ func (w *weighing) find(ctx context.Context) (found bool, why string, err error)
 			} `json:"repo"`
 		} `json:"base"`
 	}
-	err = get(ctx, w.repo.client, fmt.Sprintf("repos/%s/%s/commits/%s/pulls?per_page=%d", owner, repo, w.Head, pageSize), &pulls)
+	err = get(ctx, w.repo.client, w.path("commits/%s/pulls?per_page=%d", w.Head, pageSize), &pulls)
 	if err != nil && !notFound(err) {
 		return false, "", fmt.Errorf("look for the pull request of %s: %w", short(w.Head), err)
 	}

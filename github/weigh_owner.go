@@ -85,9 +85,7 @@ func (t *ownerTransport) signer() *ghinstallation.Transport {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.token == nil {
-		apps := ghinstallation.NewAppsTransportFromPrivateKey(t.app.wire, t.app.id, t.app.key)
-		apps.BaseURL = t.app.root.String()
-		t.token = ghinstallation.NewFromAppsTransport(apps, t.installation)
+		t.token = ghinstallation.NewFromAppsTransport(t.app.own(), t.installation)
 		t.token.InstallationTokenOptions = &gh.InstallationTokenOptions{
 			Repositories: []string{ownerRepository},
 			Permissions:  &gh.InstallationPermissions{Contents: gh.String("read"), Metadata: gh.String("read")},

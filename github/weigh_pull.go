@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state"
@@ -114,17 +112,15 @@ func (w *weighing) ownThread(ctx context.Context) (bool, error) {
 	if c == nil || c.On != onThread || c.Thread <= 0 || c.Thread == c.ID || w.Command.Verb != "" && w.Command.Verb != verbAsk {
 		return false, nil
 	}
-	owner, repo := w.names()
 	var first comment
-	err := get(ctx, w.repo.client, fmt.Sprintf("repos/%s/%s/pulls/comments/%d", owner, repo, c.Thread), &first)
+	err := get(ctx, w.repo.client, w.path("pulls/comments/%d", c.Thread), &first)
 	if notFound(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the beginning of the thread: %w", err)
 	}
-	self := w.app.self()
-	return first.App.ID != 0 && first.App.ID == self.AppID || first.User.ID != 0 && first.User.ID == self.BotID, nil
+	return first.by(w.app.self()), nil
 }
 
 // regardless takes a review up that a person asked for: filters are for what
@@ -160,14 +156,13 @@ func (w *weighing) triggered(ctx context.Context) (sessions.Intent, error) {
 		}
 	default:
 		chosen = false
-		label := action == "labeled" || action == "unlabeled"
 		if why := unwantedTrigger(w.cfg.Review, action, w.Label); why != "" {
 			return w.ignore("%s", why), nil
 		}
 		if why := unwanted(w.cfg.Review, w.request); why != "" {
 			return w.ignore("%s", why), nil
 		}
-		if !label {
+		if action != "labeled" && action != "unlabeled" {
 			minimum = w.cfg.Review.Minimum
 		}
 	}
@@ -180,13 +175,12 @@ func (w *weighing) triggered(ctx context.Context) (sessions.Intent, error) {
 			return w.ignore("it needs the permission %s, and who did it has %s", levelOf(minimum), has), nil
 		}
 	}
-	var out sessions.Intent
+	take := w.run
 	if chosen {
-		out = w.regardless()
-	} else {
-		out = w.run()
+		take = w.regardless
 	}
-	if w.cfg.troubles() != "" && w.cfg.blobs() != "" {
+	out := take()
+	if w.cfg.blobs() != "" {
 		out.Effects = append(slices.Clip(out.Effects), w.configNotice(configurationCheckName, "The configuration cannot be used",
 			"Reviews go on by an earlier version of it."))
 	}
@@ -234,7 +228,7 @@ func unwanted(r repoconfig.Review, pull request) string {
 	switch {
 	case pull.Draft && !r.Drafts:
 		return fmt.Sprintf("%s is a draft; it is reviewed when it is marked ready for review", pull.name())
-	case !matchesBase(r.Bases, pull.Base):
+	case !matches(r.Bases, pull.Base):
 		return fmt.Sprintf("pull requests into %s are not reviewed by themselves", quote(pull.Base))
 	case containsFold(r.IgnoreAuthors, pull.Author.Login):
 		return fmt.Sprintf("pull requests of %s are not reviewed by themselves", quote(pull.Author.Login))
@@ -263,20 +257,6 @@ func unwantedLabels(filter, labels []string) string {
 		return fmt.Sprintf("it has none of the labels that are needed, such as %s", quote(needed[0]))
 	}
 	return ""
-}
-
-func matchesBase(globs []string, base string) bool {
-	matches := len(globs) == 0
-	for i, glob := range globs {
-		glob, against := strings.CutPrefix(glob, "!")
-		if i == 0 && against {
-			matches = true
-		}
-		if doublestar.MatchUnvalidated(glob, base) {
-			matches = !against
-		}
-	}
-	return matches
 }
 
 // containsFold reports whether a list has a word. GitHub's logins, labels and
