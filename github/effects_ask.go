@@ -37,7 +37,7 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 	case sessions.MomentFailed:
 		text := fmt.Sprintf("This could not be answered.\n\n%s\n\n%s", c.reason(r), askAgain)
 		return answers(req, t, reactionFailed, replyPayload{Text: text, Failed: true}), nil
-	case sessions.MomentInterrupted:
+	case sessions.MomentInterrupted, sessions.MomentDropped:
 		if r.Stopped {
 			return reactionsTo(requests(inquiries(req, t)), "answered", reactionFailed, reactionSeen), nil
 		}

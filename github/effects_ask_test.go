@@ -86,6 +86,8 @@ func TestEffectsOfAQuestion(t *testing.T) {
 		{"failed", asking(one), failed("out of memory"), []string{"reply to 7 failed=true: This could not be answered.", "confused to 7, not eyes"}},
 		{"stopped by a person", asking(one), sessions.Report{Moment: sessions.MomentInterrupted, Reason: "stopped by mona", Stopped: true},
 			[]string{"confused to 7, not eyes"}},
+		{"dropped before it began", asking(one), sessions.Report{Moment: sessions.MomentDropped, Reason: "stopped by mona", Stopped: true},
+			[]string{"confused to 7, not eyes"}},
 		{"ended otherwise", asking(one), sessions.Report{Moment: sessions.MomentInterrupted, Reason: "octo/shop#7 was closed."},
 			[]string{"reply to 7 failed=true: This was not answered: `octo/shop#7 was closed`. " + askAgain, "confused to 7, not eyes"}},
 	} {

@@ -58,6 +58,11 @@ func (c *Channel) reviewEffects(req request, t sessions.Turn, r sessions.Report)
 		}, reactionsTo(askers(req, t), "answered", reactionFailed, reactionSeen)...), nil
 	case sessions.MomentInterrupted:
 		return c.interrupted(check, t, r), nil
+	case sessions.MomentDropped:
+		if r.Superseded {
+			return nil, nil
+		}
+		return reactionsTo(askers(req, t), "answered", reactionFailed, reactionSeen), nil
 	}
 	return nil, fmt.Errorf("github: no effects are known for moment %d", r.Moment)
 }

@@ -301,6 +301,9 @@ func TestACommandIsAnsweredWithReactions(t *testing.T) {
 		"stopped":    {sessions.Report{Moment: sessions.MomentInterrupted, Stopped: true}, "confused<eyes"},
 		"empty":      {sessions.Report{Moment: sessions.MomentInterrupted, Empty: true}, "rocket<eyes"},
 		"superseded": {sessions.Report{Moment: sessions.MomentInterrupted, Superseded: true}, ""},
+
+		"dropped":                    {sessions.Report{Moment: sessions.MomentDropped, Stopped: true}, "confused<eyes"},
+		"dropped for a newer commit": {sessions.Report{Moment: sessions.MomentDropped, Superseded: true}, ""},
 	} {
 		if got := reaction(tt.report); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

@@ -100,7 +100,7 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 		d.settle(del, state.DeliveryDone, "archived: "+in.Reason, "")
 		return nil
 	}
-	a.preempt(d, by)
+	by.inherited = a.preempt(d, by)
 	a.admitted(d, del, in, by)
 	return nil
 }
@@ -238,8 +238,7 @@ func (e *Engine) decisionText(del state.StoredDelivery, decision string) string 
 	return clip(e.redact(decision), maxReasonText)
 }
 
-// interrupt drafts the end of a turn that was stopped or overtaken. The world
-// hears of it only if it had heard of the turn.
+// interrupt drafts the end of a turn that was stopped or overtaken.
 func (d *draft) interrupt(t state.Turn, reason string, superseded bool) {
 	d.interruptAs(t, Report{Reason: reason, Superseded: superseded})
 }
@@ -256,11 +255,12 @@ func (d *draft) interruptAs(t state.Turn, r Report) {
 	if t.Status == state.TurnQueued && t.Attempts > 0 {
 		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))
 	}
-	if t.Attempts > 0 {
-		r.Moment, r.Reason = MomentInterrupted, row.Reason
-		if err := d.owe(*row, r); err != nil {
-			a.e.logger.Error("an interrupted turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
-		}
+	r.Moment, r.Reason = MomentInterrupted, row.Reason
+	if t.Attempts == 0 {
+		r.Moment = MomentDropped
+	}
+	if err := d.owe(*row, r); err != nil {
+		a.e.logger.Error("an interrupted turn is not told to the world", "session", a.id, "turn", t.ID, "error", err)
 	}
 	d.event(EventTurnFailed, t.ID, turnFailed{
 		Error: interruptedText, Reason: row.Reason, Interrupted: true, Superseded: r.Superseded,

@@ -196,7 +196,7 @@ type Brief struct {
 // Moment is a point of a turn at which the world may be told something.
 type Moment int
 
-// The moments of a turn, in order; one of the last three ends it.
+// The moments of a turn. One of completed, failed, interrupted and dropped ends it.
 const (
 	// MomentStarted comes before the evidence is prepared. It may come again
 	// after a crash; effects of one turn and name are owed once all the same.
@@ -214,6 +214,9 @@ const (
 	// message up: for a turn's own, and again for each that is gathered into it.
 	// Report.Request says which. The names of its effects must tell them apart.
 	MomentAccepted
+	// MomentDropped is [MomentInterrupted] for a turn that never began: the world
+	// has heard of it no more than MomentAccepted told.
+	MomentDropped
 )
 
 // Report is what happened to a turn.
@@ -221,7 +224,7 @@ type Report struct {
 	Moment Moment
 	// Text is the agent's final text, for MomentCompleted.
 	Text string
-	// Reason says why, for MomentWaiting, MomentFailed and MomentInterrupted.
+	// Reason says why, for MomentWaiting, MomentFailed, MomentInterrupted and MomentDropped.
 	Reason string
 	// WaitsFor and Until are what is waited for, in a few words, and about when
 	// the turn goes on, for MomentWaiting.
@@ -231,7 +234,8 @@ type Report struct {
 	// has to wait for another one, for MomentAccepted.
 	Request json.RawMessage
 	Behind  bool
-	// Superseded is set when a newer revision took the turn's place, Stopped when a
+	// Superseded is set when a newer revision took the turn's place, and a turn
+	// about that answers those who asked for this one; Stopped is set when a
 	// person stopped it, and Empty when there was nothing to do; see [UnneededError].
 	Superseded bool
 	Stopped    bool

@@ -23,6 +23,8 @@ type asked struct {
 	deliveryID, reason string
 	// preempts is set when it shall run before what waits.
 	preempts bool
+	// inherited are messages of turns that it takes the place of.
+	inherited []state.Gathered
 }
 
 // place is where a message ended up.
@@ -82,7 +84,7 @@ func (a *actor) enqueue(d *draft, m asked) place {
 		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
 		Channel: m.channel, Principal: m.principal, Preempts: m.preempts,
 		Message: received.Text, Request: m.request, Revision: m.revision,
-		DeliveryID: m.deliveryID, QueuedAt: a.e.now(),
+		DeliveryID: m.deliveryID, QueuedAt: a.e.now(), Gathered: m.inherited,
 	})
 	at.turnID, at.position = t.ID, a.position(d, *t)
 	d.event(EventMessageReceived, t.ID, received)
@@ -126,7 +128,8 @@ func (a *actor) gatherer(m asked) *queuedTurn {
 	return nil
 }
 
-// preempt drafts the end of what a message takes the place of, if it preempts.
+// preempt drafts the end of what a message takes the place of, if it preempts,
+// and returns the messages that its turn has to answer instead.
 //
 // A message interrupts the turn that was started, and drops those of its own
 // channel that were asked to run before the others; what gathered meanwhile
@@ -134,20 +137,37 @@ func (a *actor) gatherer(m asked) *queuedTurn {
 // of which the message knows nothing. A new revision ends every turn about an
 // older one; questions that are about none are not outdated by it: the one that
 // runs ends first, and the others come after it.
-func (a *actor) preempt(d *draft, m asked) {
+func (a *actor) preempt(d *draft, m asked) []state.Gathered {
 	if !m.preempts {
-		return
+		return nil
 	}
+	var inherited []state.Gathered
 	for _, t := range a.open() {
 		started := t.Status == state.TurnRunning || t.Attempts > 0
 		switch {
 		case m.revision.ID != "" && t.Revision.ID == "":
 		case m.revision.ID != "" && m.revision.ID != t.Revision.ID:
+			inherited = append(inherited, a.promised(t)...)
 			d.interrupt(t, "superseded by "+short(m.revision.ID), true)
 		case m.revision.ID != "", started, t.Preempts && t.Revision.ID == "" && a.channelOf(t) == m.channel:
 			d.interrupt(t, "a newer message took its place", false)
 		}
 	}
+	return inherited[:min(len(inherited), maxGathered)]
+}
+
+// promised returns those of a turn's messages whose senders were told that they
+// are taken up, and so wait to be told the end.
+func (a *actor) promised(t state.Turn) []state.Gathered {
+	own := state.Gathered{Message: t.Message, Principal: t.Principal, DeliveryID: t.DeliveryID, Request: t.Request, At: t.QueuedAt}
+	var kept []state.Gathered
+	for _, g := range append([]state.Gathered{own}, t.Gathered...) {
+		told, err := a.effects(viewIn(a.sess, t), a.channelOf(t), Report{Moment: MomentAccepted, Request: g.Request})
+		if err == nil && len(told) > 0 {
+			kept = append(kept, g)
+		}
+	}
+	return kept
 }
 
 // position is how many turns come before one that this draft queues, or that is

@@ -360,7 +360,7 @@ func (w *world) Effects(t Turn, r Report) ([]Effect, error) {
 		return w.effects(t, r)
 	}
 	switch r.Moment {
-	case MomentAccepted:
+	case MomentAccepted, MomentDropped:
 		return nil, nil
 	case MomentStarted:
 		return []Effect{say("check", t.Revision.ID+" in progress")}, nil

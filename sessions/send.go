@@ -128,7 +128,7 @@ func (a *actor) continued(m Message, token string) (Sent, error) {
 		}
 		d.reopen()
 		by := m.asked()
-		a.preempt(d, by)
+		by.inherited = a.preempt(d, by)
 		at := a.enqueue(d, by)
 		sent.TurnID, sent.Position = at.turnID, at.position
 		return nil
