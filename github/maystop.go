@@ -2,12 +2,30 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/liaison-bot/liaison/sessions"
 )
 
-var _ sessions.StopAuthorizer = (*Channel)(nil)
+var (
+	_ sessions.StopAuthorizer = (*Channel)(nil)
+	_ sessions.StopWitness    = (*Channel)(nil)
+)
+
+// StopEffects implements sessions.StopWitness: who wrote that something shall stop
+// sees whether it did. Bots see nothing, so that they do not talk to each other.
+func (c *Channel) StopEffects(raw json.RawMessage, ended bool) []sessions.Effect {
+	r, err := parseRequest(raw)
+	if err != nil || r.Comment == nil || r.Actor.Bot {
+		return nil
+	}
+	reaction := reactionFailed
+	if ended {
+		reaction = reactionDone
+	}
+	return reactionsTo([]request{r}, "stopped", reaction, "")
+}
 
 // MayStop implements sessions.StopAuthorizer: beside who asked for a turn, the
 // author of the pull request may stop what is done on it, and who may write to

@@ -160,7 +160,7 @@ func (r request) check() error {
 	case r.Kind == kindMergeGroup:
 	case r.Number <= 0:
 		return errors.New("the turn's request names no pull request and no issue")
-	case r.Issue:
+	case r.Issue, r.Command.Verb == verbStop: // about no commit
 		return nil
 	}
 	if !validSHA(r.Head) {

@@ -78,6 +78,9 @@ func (e event) asked(r request, body string) (sessions.Intent, error) {
 	}
 	in.Fact = fact
 	in.Reason = fmt.Sprintf("%s on %s", r.Trigger, r.name())
+	if r.Command.Verb == verbStop {
+		in.Reason = fmt.Sprintf("%s by %s on %s", r.Trigger, oneLine(r.Actor.Login), r.name()) // people read it
+	}
 	return in, nil
 }
 

@@ -20,6 +20,14 @@ type StopAuthorizer interface {
 	MayStop(ctx context.Context, q StopQuestion) (bool, error)
 }
 
+// StopWitness is implemented by channels that tell whoever asked for a stop what
+// came of it.
+type StopWitness interface {
+	// StopEffects returns what is owed for a stop with this request, which ended
+	// something or not. It is pure.
+	StopEffects(request json.RawMessage, ended bool) []Effect
+}
+
 // StopQuestion is a wish to stop a session that its channel shall judge.
 type StopQuestion struct {
 	SessionID string
@@ -221,9 +229,11 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 	a.settleBy(del, in, func(d *draft) error {
 		if a.sess.Version == 0 {
 			d.settle(del, state.DeliveryIgnored, "no session to stop: "+in.Reason, "")
+			a.witness(d, del, in, false)
 			return nil
 		}
 		s := a.stop(d, o)
+		a.witness(d, del, in, len(s.ended()) > 0)
 		switch ended := s.ended(); {
 		case len(ended) == 0 && len(s.left) == 0:
 			d.settle(del, state.DeliveryIgnored, "nothing to stop: "+in.Reason, "")
@@ -238,6 +248,24 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 		}
 		return nil
 	})
+}
+
+// witness drafts what whoever asked for a stop is told of it.
+func (a *actor) witness(d *draft, del state.StoredDelivery, in Intent, ended bool) {
+	w, ok := a.e.channels[del.Source].(StopWitness)
+	if !ok {
+		return
+	}
+	var told []Effect
+	err := guard("StopEffects of channel "+del.Source, a.e.redact, func() error {
+		told = w.StopEffects(in.Request, ended)
+		return nil
+	})
+	if err != nil {
+		a.logPanic(err)
+		return
+	}
+	d.oweTo(owedFor(del, in), del.Source, told)
 }
 
 func orSomebody(principal string) string {
