@@ -52,19 +52,27 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 // at each question.
 func answers(own request, t sessions.Turn, reaction string, reply replyPayload) []sessions.Effect {
 	all := inquiries(own, t)
-	var effects []sessions.Effect
-	answered := map[string]bool{}
+	var places []string
+	at := map[string]replyPayload{}
 	for _, q := range all {
 		place := "conversation"
 		if q.Comment != nil && q.Comment.On == onThread {
 			place = "thread-" + strconv.FormatInt(q.Comment.Thread, 10)
 		}
-		if answered[place] {
-			continue
+		r, known := at[place]
+		switch {
+		case !known:
+			places = append(places, place)
+			r = reply
+			r.Request, r.To, r.Key = q.request, q.Comment, t.ID+"-"+place
+		case q.Comment != nil:
+			r.More = append(r.More, remark{ID: q.Comment.ID, On: q.Comment.On, URL: q.Comment.URL, Body: firstLine(q.Comment.Body)})
 		}
-		answered[place] = true
-		reply.Request, reply.To, reply.Key = q.request, q.Comment, t.ID+"-"+place
-		effects = append(effects, effect("reply-"+place, kindReply, reply))
+		at[place] = r
+	}
+	var effects []sessions.Effect
+	for _, place := range places {
+		effects = append(effects, effect("reply-"+place, kindReply, at[place]))
 	}
 	return append(effects, reactionsTo(requests(all), "answered", reaction, reactionSeen)...)
 }

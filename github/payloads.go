@@ -41,9 +41,11 @@ type reviewPayload struct {
 type replyPayload struct {
 	Request request `json:"request"`
 	// To is what is answered; nil stands for a comment that answers nobody.
-	To     *remark `json:"to,omitempty"`
-	Text   string  `json:"text"`
-	Failed bool    `json:"failed,omitempty"`
+	To *remark `json:"to,omitempty"`
+	// More is what else is answered by it, each with no more of its body than is shown.
+	More   []remark `json:"more,omitempty"`
+	Text   string   `json:"text"`
+	Failed bool     `json:"failed,omitempty"`
 
 	Model    string        `json:"model,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`

@@ -106,7 +106,7 @@ func (w *writer) writeReply(ctx context.Context, path string, p replyPayload, ma
 func (w *writer) renderReply(p replyPayload, mark, moved string, inThread bool, limit int) string {
 	head := mark + "\n"
 	if p.To != nil && !inThread {
-		head += reference(*p.To)
+		head += references(*p.To, p.More)
 	}
 	var foot []string
 	if !p.Failed && p.Model != "" {
@@ -122,18 +122,39 @@ func (w *writer) renderReply(p replyPayload, mark, moved string, inThread bool, 
 	return head + fit(p.Text, limit-runes(head)-runes(tail), cutNote(w.item.SessionID)) + tail
 }
 
-// reference says what is answered: a link, and the first line of the text as
-// code, in which nothing has a meaning.
-func reference(to remark) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(spellOut(to.Body)), "\n")
-	line = ellipsis(strings.TrimSpace(oneLine(line)), maxQuoted)
-	link := "this comment"
-	if u, err := url.Parse(to.URL); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
-		!strings.ContainsAny(to.URL, " ()<>[]\\\"") {
-		link = "[this comment](" + u.String() + ")"
+// references says what is answered, each by a link and the first line of its text
+// as code, in which nothing has a meaning. Who asked finds the answer by that.
+func references(to remark, more []remark) string {
+	if len(more) == 0 {
+		quoted := ""
+		if line := firstLine(to.Body); line != "" {
+			quoted = "> " + code(line) + "\n\n"
+		}
+		return "In answer to " + to.link() + ":\n\n" + quoted
 	}
-	if line == "" {
-		return "In answer to " + link + ":\n\n"
+	var b strings.Builder
+	b.WriteString("In answer to:\n\n")
+	for _, m := range append([]remark{to}, more...) {
+		b.WriteString("- " + m.link())
+		if line := firstLine(m.Body); line != "" {
+			b.WriteString(": " + code(line))
+		}
+		b.WriteString("\n")
 	}
-	return "In answer to " + link + ":\n\n> " + code(line) + "\n\n"
+	return b.String() + "\n"
+}
+
+// firstLine is the beginning of a text, as far as it is repeated.
+func firstLine(body string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(spellOut(body)), "\n")
+	return ellipsis(strings.TrimSpace(oneLine(line)), maxQuoted)
+}
+
+// link names a remark, with its address if that is one.
+func (m remark) link() string {
+	if u, err := url.Parse(m.URL); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		!strings.ContainsAny(m.URL, " ()<>[]\\\"") {
+		return "[this comment](" + u.String() + ")"
+	}
+	return "this comment"
 }

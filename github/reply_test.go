@@ -205,7 +205,7 @@ func TestReferenceIsHarmless(t *testing.T) {
 		{remark{Body: "@mona \u202efixes #1", URL: "https://h.example/x) [y](z"}, "In answer to this comment:\n\n> `@mona [U+202E]fixes #1`\n\n"},
 		{remark{Body: "<!-- liaison:review -->", URL: "https://u:p@h.example/"}, "In answer to this comment:\n\n> `<!-- liaison:review -->`\n\n"},
 	} {
-		if got := reference(tt.to); got != tt.want {
+		if got := references(tt.to, nil); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
