@@ -3,6 +3,7 @@ package github
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,8 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 		text := fmt.Sprintf("This could not be answered.\n\n%s\n\n%s", c.reason(r), askAgain)
 		return answers(req, t, reactionFailed, replyPayload{Text: text, Failed: true}), nil
 	case sessions.MomentInterrupted, sessions.MomentDropped:
-		if r.Stopped {
+		unmoved := func(q inquiry) bool { return q.Comment == nil || q.Comment.On == onReview } // takes no reaction
+		if r.Stopped && !slices.ContainsFunc(inquiries(req, t), unmoved) {
 			return reactionsTo(requests(inquiries(req, t)), "answered", reactionFailed, reactionSeen), nil
 		}
 		text := fmt.Sprintf("This was not answered: %s. %s",

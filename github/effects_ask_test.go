@@ -88,6 +88,8 @@ func TestEffectsOfAQuestion(t *testing.T) {
 			[]string{"confused to 7, not eyes"}},
 		{"dropped before it began", asking(one), sessions.Report{Moment: sessions.MomentDropped, Reason: "stopped by mona", Stopped: true},
 			[]string{"confused to 7, not eyes"}},
+		{"stopped, where no reaction can say so", asking(noReview), sessions.Report{Moment: sessions.MomentInterrupted, Reason: "stopped by mona", Stopped: true},
+			[]string{"reply to 12 failed=true: This was not answered: `stopped by mona`. " + askAgain}},
 		{"ended otherwise", asking(one), sessions.Report{Moment: sessions.MomentInterrupted, Reason: "octo/shop#7 was closed."},
 			[]string{"reply to 7 failed=true: This was not answered: `octo/shop#7 was closed`. " + askAgain, "confused to 7, not eyes"}},
 	} {
