@@ -187,7 +187,7 @@ func (w *writer) concludeCheck(ctx context.Context, p checkPayload) (sessions.Re
 			return sessions.Receipt{}, err
 		}
 	}
-	if where == stale {
+	if where == stale && !w.promised() {
 		p.supersede()
 		notes, left = nil, nil
 	}

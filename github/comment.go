@@ -52,7 +52,8 @@ func (w *writer) comment(ctx context.Context, p commentPayload) (sessions.Receip
 		if err != nil {
 			return sessions.Receipt{}, err
 		}
-		if why := w.passed(where); why != "" {
+		p.Outdated = where == stale && w.promised()
+		if why := w.passed(where); why != "" && !p.Outdated {
 			return sessions.Receipt{Note: "no comment: " + why}, nil
 		}
 		written, err := w.writeComment(ctx, id, p)
@@ -118,6 +119,9 @@ func renderComment(p commentPayload, limit int, item sessions.Item) string {
 	}
 	head := fmt.Sprintf("%sturn=%s head=%s -->\n**Liaison** %s %s%s.\n\n",
 		commentMark, item.TurnID, p.Request.Head, did, code(short(p.Request.Head)), outcome)
+	if p.Outdated {
+		reviewed += "; the pull request has moved on since"
+	}
 	foot := fmt.Sprintf("\n\n---\n\n<sub>Head %s%s. This comment is rewritten after each push; "+
 		"it approves nothing.</sub>\n", code(p.Request.Head), reviewed)
 	return head + fit(p.Text, limit-runes(head)-runes(foot), cutNote(item.SessionID)) + foot

@@ -43,6 +43,8 @@ type commentPayload struct {
 	Text     string        `json:"text"`
 	Model    string        `json:"model,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
+	// Outdated is found out as it is written: the head is another one by now.
+	Outdated bool `json:"-"`
 }
 
 // The check conclusions in use. https://docs.github.com/rest/checks/runs#create-a-check-run

@@ -10,7 +10,7 @@ import (
 )
 
 // runAgain tells a person what starts another review.
-const runAgain = "To run it again, push a commit, or close and reopen the pull request."
+const runAgain = "To run it again, comment `/liaison review`, or push a commit."
 
 // reviewerModel is the built-in reviewer. Its rules never decide whether a pull
 // request may be merged.
@@ -225,6 +225,6 @@ func (c *Channel) reason(r sessions.Report) string {
 func (p *checkPayload) supersede() {
 	p.Conclusion = concludedCancelled
 	p.Title = "Superseded by a newer push"
-	p.Summary = fmt.Sprintf("The pull request moved on from %s; its new head has a check of its own.", code(p.Request.Head))
+	p.Summary = fmt.Sprintf("The pull request moved on from %s. A review of its new head has a check of its own.", code(p.Request.Head))
 	p.Text, p.Findings = "", nil
 }

@@ -88,7 +88,7 @@ func (w *writer) status(ctx context.Context, p checkPayload) (sessions.Receipt, 
 			return sessions.Receipt{}, err
 		case where != current && p.Conclusion == "":
 			return sessions.Receipt{Note: "no commit status: the pull request is closed or has another head by now"}, nil
-		case where == stale:
+		case where == stale && !w.promised():
 			p.supersede()
 		}
 	}
