@@ -122,7 +122,7 @@ func renderComment(p commentPayload, limit int, item sessions.Item) string {
 	if p.Outdated {
 		reviewed += "; the pull request has moved on since"
 	}
-	foot := fmt.Sprintf("\n\n---\n\n<sub>Head %s%s. This comment is rewritten after each push; "+
+	foot := fmt.Sprintf("\n\n---\n\n<sub>Head %s%s. This comment is rewritten by each review; "+
 		"it approves nothing.</sub>\n", code(p.Request.Head), reviewed)
 	return head + fit(p.Text, limit-runes(head)-runes(foot), cutNote(item.SessionID)) + foot
 }

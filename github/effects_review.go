@@ -176,7 +176,7 @@ func (s submission) posted(req request, event string, r sessions.Report) (review
 	case eventRequestChanges:
 		what = "Changes are requested at"
 	}
-	p.Body = fmt.Sprintf("%s %s%s: %s. The summary is in the comment of ours on this pull request.",
+	p.Body = fmt.Sprintf("%s %s%s: %s. The summary is in a comment on this pull request.",
 		what, code(short(req.Head)), s.scope(), lowerFirst(s.verdict().String()))
 	return p, true
 }
@@ -200,7 +200,7 @@ func withdraw(name string, req request, t sessions.Turn, keep string) []sessions
 		return nil
 	}
 	return []sessions.Effect{effect(name, kindDismiss, dismissPayload{
-		Request: req, Keep: keep, Reason: fmt.Sprintf("The review of %s does not stand behind this any more.", short(req.Head)),
+		Request: req, Keep: keep, Reason: fmt.Sprintf("The review of %s no longer stands behind this.", short(req.Head)),
 	})}
 }
 

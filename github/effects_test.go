@@ -53,7 +53,7 @@ func TestWhatPeopleSee(t *testing.T) {
 		"resumed":    {Moment: sessions.MomentResumed},
 		"superseded": {Moment: sessions.MomentInterrupted, Superseded: true, Reason: "a newer push"},
 		"stopped":    {Moment: sessions.MomentInterrupted, Reason: "the pull request was closed"},
-		"nothing":    {Moment: sessions.MomentInterrupted, Empty: true, Reason: "nothing that octo/shop#7 changes is among the paths that the repository's configuration has reviewed"},
+		"nothing":    {Moment: sessions.MomentInterrupted, Empty: true, Reason: "the configuration's review.paths cover none of the files that octo/shop#7 changes"},
 	}
 	for name, report := range reports {
 		t.Run(name, func(t *testing.T) {

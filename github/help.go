@@ -10,7 +10,7 @@ import (
 // verbs are the commands, as help shows them.
 var verbs = []struct{ verb, argument, does string }{
 	{verbReview, "[full]", "reviews the pull request as it is now; `full` looks at everything again"},
-	{verbAsk, "question", "answers a question about the pull request or the issue"},
+	{verbAsk, "<question>", "answers a question about the pull request or the issue"},
 	{verbExplain, "[what]", "explains the change, or the lines of the thread it is written in"},
 	{verbStop, "", "stops what is being done"},
 	{verbConfig, "", "shows the configuration that holds here, and where each value comes from"},
@@ -34,7 +34,11 @@ func helpText(handle, unknown string, cfg repoconfig.Config) string {
 	if cfg.Commands.Bare {
 		fmt.Fprintf(&b, "\nHere %s, %s, %s and %s work by themselves too.\n", code("/review"), code("/ask"), code("/explain"), code("/stop"))
 	}
-	fmt.Fprintf(&b, "\nCommands need the permission %s in this repository, questions %s.\n", code(cfg.Commands.Minimum), code(cfg.Ask.Minimum))
+	who := "Commands and questions need the permission " + code(cfg.Commands.Minimum) + " in this repository"
+	if cfg.Ask.Minimum != cfg.Commands.Minimum {
+		who = "Commands need the permission " + code(cfg.Commands.Minimum) + " in this repository, and questions " + code(cfg.Ask.Minimum)
+	}
+	b.WriteString("\n" + who + ".\n")
 	return b.String()
 }
 

@@ -44,7 +44,7 @@ func mergeGroupEffects(r request) []sessions.Effect {
 		Request:    r,
 		Conclusion: concludedSuccess,
 		Title:      title,
-		Summary: fmt.Sprintf("Liaison reviews pull requests, and not once more the groups in which they are merged%s. "+
+		Summary: fmt.Sprintf("Liaison reviews pull requests, and not the groups in which they are merged%s. "+
 			"The reviews of %s stand on the pull requests themselves; this check holds nothing up.", into, what),
 	})}
 }

@@ -43,7 +43,7 @@ func (c *Channel) prepareReview(ctx context.Context, tgt target, t sessions.Turn
 	}
 	if summary.Complete && len(set.Paths) > 0 && !set.covers(summary.Paths...) {
 		return sessions.Brief{}, &sessions.UnneededError{Empty: true, Reason: fmt.Sprintf(
-			"nothing that %s changes is among the paths that the repository's configuration has reviewed", tgt.name())}
+			"the configuration's review.paths cover none of the files that %s changes", tgt.name())}
 	}
 	return c.brief(summary.Note+waited, func(marker string) string {
 		return reviewPrompt(tgt.request, summary, marker)

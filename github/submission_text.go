@@ -25,7 +25,7 @@ func (s submission) markdown(said string) string {
 	s.writeTable(&b)
 	s.writeDemoted(&b)
 	if s.Since != "" {
-		fmt.Fprintf(&b, "Looked at is what came after %s, up to which an earlier review went.\n", code(short(s.Since)))
+		fmt.Fprintf(&b, "Only what came after %s was reviewed now; an earlier review went up to there.\n", code(short(s.Since)))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -115,7 +115,7 @@ func (s submission) scope() string {
 	if s.Since == "" {
 		return ""
 	}
-	return " as far as it came after " + code(short(s.Since))
+	return " (only what came after " + code(short(s.Since)) + ")"
 }
 
 // annotated are the findings that can become annotations: those at a line of a
