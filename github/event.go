@@ -37,6 +37,13 @@ func missing(field string) error {
 	return fmt.Errorf("the payload has no usable %s", field)
 }
 
+// old reports whether something was written so long before it came that it may
+// have been caught and sent again.
+func (e event) old(written string) bool {
+	at := parseTime(written)
+	return !at.IsZero() && e.delivery.ReceivedAt.Sub(at) > maxAge
+}
+
 // isBot reports whether somebody is our own bot account.
 func (s Self) isBot(u hookUser) bool { return s.BotID != 0 && u.ID == s.BotID }
 

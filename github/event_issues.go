@@ -38,6 +38,9 @@ func (e event) issueAsks() (sessions.Intent, error) {
 	if e.self.wrote(hookText{User: e.Issue.User, App: e.Issue.App}) {
 		return ignore("%s: our own doing", e.word()), nil
 	}
+	if e.old(e.Issue.UpdatedAt) {
+		return ignore("%s: it is from %s, too long ago to be taken up", e.word(), quote(e.Issue.UpdatedAt)), nil
+	}
 	r.Issue, r.Kind = true, kindAsk
 	fact := fmt.Sprintf("github:issues:%s:%d/%d", e.Action, r.Repository, r.Number)
 	if e.Action == "labeled" {

@@ -1,7 +1,10 @@
 package github
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/liaison-bot/liaison/sessions"
 )
@@ -23,8 +26,47 @@ func TestOurOwnTextsAreNotForUs(t *testing.T) {
 		"through our App":        {"comment.performed_via_github_app", map[string]any{"id": appID}},
 		"before we know our bot": {"comment.performed_via_github_app", map[string]any{"id": appID}, "comment.user.id", 99},
 	} {
-		if in := mapped(t, "issue_comment.created.question", changes...); in.Action != sessions.ActionIgnore || in.Weigh {
-			t.Errorf("%s: %+v", name, in)
+		// Our own remarks on lines come as a review, too
+		// (https://github.com/The-PR-Agent/pr-agent/pull/3012).
+		for event, text := range map[string]string{
+			"issue_comment.created.question": "comment", "issue_comment.created.stop": "comment",
+			"pull_request_review.submitted.question":       "review",
+			"pull_request_review_comment.created.question": "comment", "pull_request_review_comment.created.reply": "comment",
+		} {
+			its := slices.Clone(changes)
+			for i := 0; i < len(its); i += 2 {
+				its[i] = strings.Replace(its[i].(string), "comment.", text+".", 1)
+			}
+			if in := mapped(t, event, its...); in.Action != sessions.ActionIgnore || in.Weigh {
+				t.Errorf("%s, %s: %+v", event, name, in)
+			}
+		}
+	}
+}
+
+// A signature has no time in it: a delivery that was caught can be sent again
+// when nothing remembers it any more.
+func TestWhatWasCaughtLongAgoIsNotTakenUp(t *testing.T) {
+	t.Parallel()
+	came := delivery("", nil).ReceivedAt
+	for name, field := range map[string]string{
+		"issue_comment.created.question": "comment.created_at", "issue_comment.created.stop": "comment.created_at",
+		"pull_request_review.submitted.question":       "review.submitted_at",
+		"pull_request_review_comment.created.question": "comment.created_at",
+		"issues.opened.mention":                        "issue.updated_at", "issues.labeled": "issue.updated_at",
+	} {
+		for _, tt := range []struct {
+			at  any
+			old bool
+		}{
+			{came.Add(-maxAge - time.Second).Format(time.RFC3339), true},
+			{came.Add(-maxAge).Format(time.RFC3339), false},
+			{came.Add(time.Hour).Format(time.RFC3339), false},
+			{"at some time", false}, {null, false},
+		} {
+			if in := mapped(t, name, field, tt.at); (in.Action == sessions.ActionIgnore) != tt.old {
+				t.Errorf("%s of %v: %+v", name, tt.at, in)
+			}
 		}
 	}
 }

@@ -31,6 +31,11 @@ const (
 	// characters: 422 "description is too long (maximum is 140 characters)".
 	// https://github.com/palantir/policy-bot/issues/72
 	maxStatusDescription = 140
+	// maxAge is how old a text may be when it comes. A signature is good for ever, so
+	// that whoever caught a delivery can send it again once what we remember of it is
+	// gone, which is after 30 days unless the operator says otherwise. GitHub itself
+	// sends again for 3 days.
+	maxAge = 28 * 24 * time.Hour
 	// maxBranch keeps a branch's name within a sentence; git allows about 250 bytes.
 	maxBranch = 100
 	// maxFindings bounds the findings of one review that are kept. GitHub takes 50

@@ -24,6 +24,9 @@ func (e event) spoken(on string, w hookText, about func() (request, error)) (ses
 	if e.self.wrote(w) {
 		return ignore("%s: our own doing", e.word()), nil
 	}
+	if e.old(w.Created) {
+		return ignore("%s: it was written %s, too long ago to be taken up", e.word(), quote(w.Created)), nil
+	}
 	body := tools.Cut(w.Body, maxRemark, "")
 	if body == "" {
 		return ignore("%s: there is no text", e.word()), nil

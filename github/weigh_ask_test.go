@@ -129,6 +129,27 @@ func TestAnAllowedBot(t *testing.T) {
 	w.ignored(w.wrote("friend2[bot]", "@liaison why?"), "not on the operator's list")
 }
 
+// What the payload says of an association with the repository is wrong for private
+// members, in both directions
+// (https://github.com/databricks/databricks-sql-python/pull/869).
+func TestAssociationsAreNotTrusted(t *testing.T) {
+	t.Parallel()
+	w := policyWorld(t, "")
+	claims := func(login, association string) sessions.Intent {
+		_, hook := w.Comment(repoName, w.pull.Number, login, "/liaison review")
+		body := changed(t, hook.Body, "comment.author_association", association)
+		in, err := Map(sessions.Delivery{Source: Name, ID: hook.DeliveryID, Event: hook.Event, Body: body}, Self{AppID: appID})
+		must(t, err)
+		return in
+	}
+	for _, association := range []string{"OWNER", "MEMBER", "COLLABORATOR"} {
+		w.ignored(claims("rob", association), "may not")
+	}
+	for _, association := range []string{"CONTRIBUTOR", "NONE", "MANNEQUIN"} {
+		w.weighed(claims("mona", association))
+	}
+}
+
 // A deleted account is nobody, whatever name it shows.
 func TestAGhostIsAnOutsider(t *testing.T) {
 	t.Parallel()
