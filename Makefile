@@ -83,9 +83,10 @@ microbench: ## Run the Go benchmarks of the packages
 	@$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: soak
-soak: ## Run what takes long: hundreds of kills, thousands of seeds, longer fuzzing
+soak: ## Run what takes long: hundreds of kills, thousands of seeds, every damaged webhook, longer fuzzing (needs npm)
 	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 1h ./sessions -run TestSimulation -seeds 5000
 	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 2h ./state/... ./bridge/... ./cmd/...
+	@LIAISON_SOAK=1 GO="$(GO)" scripts/contract -timeout 2h -run 'Webhooks'
 	@$(MAKE) fuzz FUZZTIME=2m
 
 .PHONY: tidy

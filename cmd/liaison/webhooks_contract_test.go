@@ -120,6 +120,8 @@ func (d *webhookDoor) decide(name, event string, body []byte) (sessions.Intent, 
 	return in, err
 }
 
+var anyTime = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
 var spokenTo = regexp.MustCompile(`"body":"(You are|Maybe you)`)
 
 // Everything that GitHub shows as an example is acknowledged and decided. The
@@ -135,8 +137,9 @@ func TestPublicWebhooksAreDecided(t *testing.T) {
 			t.Errorf("%s: %v", x.name, err)
 		}
 		installed := withField(t, x.body, "installation", map[string]any{"id": installation})
-		// What people say in the examples is said to us.
+		// What people say in the examples is said to us, and now.
 		installed = spokenTo.ReplaceAll(installed, []byte(`"body":"@liaison $1`))
+		installed = anyTime.ReplaceAll(installed, []byte(time.Now().UTC().Format(time.RFC3339)))
 		in, err := d.decide(x.name, x.event, installed)
 		if err != nil {
 			t.Errorf("%s of an installation: %v", x.name, err)
@@ -201,8 +204,16 @@ func damage(doc map[string]any, prefix string, try func(change string)) {
 		delete(doc, key)
 		try(prefix + key + " missing")
 		doc[key] = was
-		if inner, ok := was.(map[string]any); ok {
+		switch inner := was.(type) {
+		case map[string]any:
 			damage(inner, prefix+key+".", try)
+		case []any:
+			// What is in a list is alike.
+			if len(inner) > 0 {
+				if first, ok := inner[0].(map[string]any); ok {
+					damage(first, prefix+key+"[0].", try)
+				}
+			}
 		}
 	}
 }
