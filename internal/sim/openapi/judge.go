@@ -109,9 +109,12 @@ func (j *Judge) Query(method, path, raw string) error {
 			return fmt.Errorf("openapi: query of %s has the unknown parameter %s", op.name, name)
 		}
 		for _, value := range all {
-			text, _ := json.Marshal(value) // a string has no error
 			what := "parameter " + name + " of " + op.name
-			err := j.check(what, text, "operations", op.name, "query", name)
+			text, err := json.Marshal(value)
+			if err != nil {
+				return fmt.Errorf("openapi: %s: %w", what, err)
+			}
+			err = j.check(what, text, "operations", op.name, "query", name)
 			if err != nil && json.Valid([]byte(value)) {
 				err = j.check(what, []byte(value), "operations", op.name, "query", name)
 			}
