@@ -13,6 +13,9 @@ import (
 // any more: an approval can count as a required review
 // (https://github.com/fullsend-ai/fullsend/issues/827). Nobody else's is touched.
 func (w *writer) dismiss(ctx context.Context, p dismissPayload) (sessions.Receipt, error) {
+	if w.item.Surface[rememberVerdict] == "" {
+		return sessions.Receipt{Note: "nothing dismissed: no verdict of ours stands"}, nil
+	}
 	where, err := w.stand(ctx)
 	if err != nil {
 		return sessions.Receipt{}, err
@@ -56,6 +59,20 @@ func (w *writer) dismiss(ctx context.Context, p dismissPayload) (sessions.Receip
 		receipt.Remember = map[string]string{rememberVerdict: ""}
 	}
 	return receipt, nil
+}
+
+// outdated takes back what we decided about another head or for another base,
+// whether or not a review follows: a filter, a budget or a failure must not leave
+// an approval standing over what nobody looked at.
+func (w *weighing) outdated() []sessions.Effect {
+	const why = "What this decided about is not what would be merged any more."
+	switch {
+	case w.Trigger == "pull_request.edited": // another base, with a configuration of its own
+		return []sessions.Effect{effect("dismiss-outdated", kindDismiss, dismissPayload{Request: w.request, Reason: why})}
+	case len(w.cfg.Review.Verdicts) > 0:
+		return []sessions.Effect{effect("dismiss-outdated", kindDismiss, dismissPayload{Request: w.request, Reason: why, Keep: keepHead})}
+	}
+	return nil
 }
 
 // headMark is the head that a review of ours says it is about.

@@ -244,6 +244,59 @@ func TestStaleVerdictIsDismissed(t *testing.T) {
 	}
 }
 
+// An approval goes with the head and the base that it was given for, also where
+// nothing is reviewed: who spends a budget, or waits for a filter, gains nothing.
+func TestAnApprovalEndsWithWhatItWasGivenFor(t *testing.T) {
+	t.Parallel()
+	push := func(w *world) {
+		w.pull.HeadSHA = w.Push(repoName, 1, map[string]sim.Change{"b.go": sim.Write("package main\n")})
+	}
+	const verdicts = "review:\n  verdicts: [approve]\n"
+	for name, c := range map[string]struct {
+		config, trigger string
+		change          func(*world)
+		want            string
+	}{
+		"a push that is reviewed":        {verdicts, "pull_request.synchronize", push, "DISMISSED"},
+		"a push that no review follows":  {verdicts + "  on: [opened]\n", "pull_request.synchronize", push, "DISMISSED"},
+		"a push when all is turned off":  {"enabled: false\n" + verdicts, "pull_request.synchronize", push, "DISMISSED"},
+		"a push to a draft":              {verdicts, "pull_request.synchronize", func(w *world) { push(w); w.draft() }, "DISMISSED"},
+		"a push without a budget":        {verdicts + "budgets:\n  actorPerDay: 0\n", "pull_request.synchronize", push, "DISMISSED"},
+		"another base without verdicts":  {"review:\n  on: [opened]\n", "pull_request.edited", nil, "DISMISSED"},
+		"another base with them":         {verdicts, "pull_request.edited", nil, "DISMISSED"},
+		"a label that says nothing":      {verdicts, "pull_request.labeled", nil, "APPROVED"},
+		"reopened, and nothing changed":  {verdicts, "pull_request.reopened", nil, "APPROVED"},
+		"reopened with a push meanwhile": {verdicts + "  on: [opened]\n", "pull_request.reopened", push, "DISMISSED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := policyWorld(t, c.config)
+			p := w.posting()
+			p.Event = eventApprove
+			w.mustDeliver(w.item("trn_1", kindPosted, p))
+			if c.change != nil {
+				c.change(w)
+			}
+			for _, e := range w.weigh(w.did(c.trigger, "mona", nil)).Effects {
+				w.mustDeliver(sessions.Item{ID: e.Name, SessionID: "ses_1", Kind: e.Kind, Payload: e.Payload, Attempts: 1})
+			}
+			if got := w.reviews()[0].State; got != c.want {
+				t.Errorf("the approval is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Where no verdict of ours stands, nobody is asked whether one does.
+func TestNothingIsAskedWhereNothingWasDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustDeliver(w.item("trn_1", kindDismiss, dismissPayload{Request: w.request(), Reason: "Old."}))
+	if n := len(w.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // After a force-push GitHub shows an old review under the new head
 // (https://github.com/max-sixty/tend/pull/884); its own words count.
 func TestReviewTellsItsHeadItself(t *testing.T) {

@@ -44,7 +44,11 @@ func (w *weighing) pullRequest(ctx context.Context) (sessions.Intent, error) {
 	if w.written() {
 		return w.asked(ctx)
 	}
-	return w.triggered(ctx)
+	out, err := w.triggered(ctx)
+	if err == nil {
+		out.Effects = append(slices.Clip(out.Effects), w.outdated()...)
+	}
+	return out, err
 }
 
 // fill brings the request up to the pull request as it is now. What a person
