@@ -30,7 +30,7 @@ func fit(body string, limit int, cutNote string) string {
 }
 
 func dress(body string) string {
-	return seal(neutralise(unhide(strings.TrimSpace(body))))
+	return seal(neutralise(inert(unhide(strings.TrimSpace(body)))))
 }
 
 // cut returns the beginning of a text of at most limit characters, up to the

@@ -15,7 +15,14 @@ var hiding = regexp.MustCompile(`(?i)<(?:!|\?|/?(?:script|style|textarea|pre|tit
 // visible, so that no text can carry a mark that looks like ours unseen;
 // characters that turn the direction of writing are spelled out.
 func unhide(src string) string {
-	src = spellOut(src)
+	return outsideCode(spellOut(src), hiding, escapeTag)
+}
+
+func escapeTag(m string) string { return "&lt;" + m[1:] }
+
+// outsideCode replaces what matches where it is not surely code, until nothing
+// does: a change can alter what is code. with returns nothing that matches.
+func outsideCode(src string, re *regexp.Regexp, with func(string) string) string {
 	for round := 0; ; round++ {
 		var code []span
 		if round < maxRounds {
@@ -23,13 +30,13 @@ func unhide(src string) string {
 		}
 		var b strings.Builder
 		from := 0
-		for _, m := range hiding.FindAllStringIndex(src, -1) {
+		for _, m := range re.FindAllStringIndex(src, -1) {
 			if _, ok := within(code, m[0]); ok {
 				continue
 			}
 			b.WriteString(src[from:m[0]])
-			b.WriteString("&lt;")
-			from = m[0] + 1
+			b.WriteString(with(src[m[0]:m[1]]))
+			from = m[1]
 		}
 		if from == 0 {
 			return src

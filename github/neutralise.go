@@ -17,9 +17,9 @@ const breaker = "&#8203;"
 const maxRounds = 5
 
 // neutralise takes from a text what reaches beyond its comment: mentions of
-// people and teams, references to issues, and the keywords that close them.
-// Code and URLs are left as they are; GitHub acts on neither. It can be applied
-// again without further change.
+// people and teams, references to issues, the keywords that close them, and what
+// other bots take for a command. Code and URLs are left as they are. It can be
+// applied again without further change.
 //
 // Everything counts as live that is not surely code or a URL, because GitHub
 // looks at the rendered text: there an entity, a backslash or an HTML block
@@ -62,6 +62,7 @@ func liveSpots(src string, l layout) []int {
 		next, afterNext := s.at(end)
 		switch {
 		case r == '@' && isWord(next) && (boundary || word.before(pos)),
+			r == '/' && src[pos] == '/' && isWord(next) && beginsLine(src, pos),
 			r == '#' && (isDigit(next) || pos > 0 && src[pos-1] == '&' && (next == 'x' || next == 'X')):
 			spots = append(spots, end)
 		case (r == 'g' || r == 'G') && boundary && (next == 'h' || next == 'H'):
@@ -84,6 +85,13 @@ func liveSpots(src string, l layout) []int {
 	}
 	slices.Sort(spots)
 	return slices.Compact(spots)
+}
+
+// beginsLine reports whether a line has nothing but white space before pos. Bots
+// that take "/approve" or "/merge" for a command look for it there.
+func beginsLine(src string, pos int) bool {
+	before := strings.TrimRight(src[:pos], " \t")
+	return before == "" || before[len(before)-1] == '\n'
 }
 
 // urlWord knows whether the word so far is something like a URL. Renderers

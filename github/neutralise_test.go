@@ -59,6 +59,8 @@ func TestNeutralise(t *testing.T) {
 		"attribute":               {`a <a href="/@mona">x</a> @lisa`, `a <a href="/@mona">x</a> @` + b + `lisa`},
 		"after a tag":             {"a<b></b>@mona", "a<b></b>@" + b + "mona"},
 		"footnote":                {"[^1]: @mona", "[^1]: @" + b + "mona"},
+		"another bot's command":   {"/approve\n  /lgtm cancel", "/" + b + "approve\n  /" + b + "lgtm cancel"},
+		"no command":              {"a /b, and/or //c\n`/d`", "a /b, and/or //c\n`/d`"},
 		"definition":              {"[a]: https://x.example/@mona", "[a]: https://x.example/@mona"},
 	}
 	for name, tt := range tests {
@@ -108,6 +110,7 @@ var (
 	shownAsCode = regexp.MustCompile(`(?is)<pre\b.*?</pre>|<code\b.*?</code>|<a\b.*?</a>`)
 	anyTag      = regexp.MustCompile(`(?s)<!--.*?-->|<[^<>]*>`)
 	liveMention = regexp.MustCompile(`(?:^|[^A-Za-z0-9_])@[A-Za-z0-9]`)
+	liveImage   = regexp.MustCompile(`(?i)<img\b`)
 	liveIssue   = regexp.MustCompile(`#[0-9]|(?i:\bgh-[0-9])`)
 )
 
@@ -118,6 +121,9 @@ func live(t *testing.T, src string) string {
 	var out bytes.Buffer
 	must(t, md.Convert([]byte(src), &out))
 	shown := shownAsCode.ReplaceAllString(out.String(), "\x01")
+	if m := liveImage.FindString(shown); m != "" {
+		return m
+	}
 	for _, text := range strings.Split(anyTag.ReplaceAllString(shown, "\x01"), "\x01") {
 		text = html.UnescapeString(text)
 		if m := liveMention.FindString(text); m != "" {
@@ -133,7 +139,7 @@ func live(t *testing.T, src string) string {
 // The judge itself has to see what is live, or the fuzz test proves nothing.
 func TestJudgeSeesWhatIsLive(t *testing.T) {
 	t.Parallel()
-	for _, src := range []string{"@mona", "x **@mona**", "&#64;mona", `\@mona`, "<div>@mona</div>", "see #12", "gh-1"} {
+	for _, src := range []string{"@mona", "x **@mona**", "&#64;mona", `\@mona`, "<div>@mona</div>", "see #12", "gh-1", "![x](y)", "<img src=x>"} {
 		if live(t, src) == "" {
 			t.Errorf("%q counts as dead", src)
 		}
@@ -150,6 +156,7 @@ var textSeeds = []string{
 	"<!-- @mona -->\n@x", "- a\n  ```\n  @b\n- @c", "&#64;mona \\@x gh-1", "https://a.example/_@b_ *https://a.example/*@c*",
 	"| a | b |\n|---|---|\n| `@x | @y` |", "<details>\n\n@x", "~~~\n@x", "    @x\n@y", "> ```\n> @x\n@y", "$`@x`$ [^1]\n\n[^1]: @y",
 	"<a href=\"@x\">@y</a>", "<pre>@x", "www.a.example/@b\u202e@c", "\r@x\x00@y", "<`@x`>", "[`@x](` @y)", "Fixes https://a.example/o/r/issues/1",
+	"![x](y) `![x](y)`", "<img src=`x`>", "```\n![x](y)\n```\n![x](y)", "[![x](y)](z)",
 }
 
 func FuzzNeutralise(f *testing.F) {
@@ -160,7 +167,7 @@ func FuzzNeutralise(f *testing.F) {
 		if len(src) > 4096 {
 			return
 		}
-		got := neutralise(unhide(src))
+		got := neutralise(inert(unhide(src)))
 		if m := live(t, got); m != "" {
 			t.Errorf("%q is live in %q (from %q)", m, got, src)
 		}
