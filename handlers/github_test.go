@@ -380,6 +380,30 @@ func TestNothingIsTakenWhileTheChannelIsOff(t *testing.T) {
 	}
 }
 
+// GitHub follows no redirect of a webhook and counts it as a failure
+// (https://github.com/changesets/bot/issues/24); an answer in words says more.
+func TestNoWebhookIsRedirected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(*handlers.Options) {})
+	for path, want := range map[string]int{
+		"/webhooks/github":             http.StatusAccepted,
+		"/webhooks/github/":            http.StatusNotFound,
+		"//webhooks/github":            http.StatusNotFound,
+		"/webhooks//github":            http.StatusNotFound,
+		"/webhooks/./github":           http.StatusNotFound,
+		"/webhooks/x/../github":        http.StatusNotFound,
+		"/Webhooks/GitHub":             http.StatusNotFound,
+		"/webhooks/github/../../v1":    http.StatusNotFound,
+		"/webhooks/slack/../github/..": http.StatusNotFound,
+	} {
+		r := delivery([]byte(`{}`))
+		r.URL.Path = path
+		if w := s.post(r); w.Code != want || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d to %q, want %d", path, w.Code, w.Header().Get("Location"), want)
+		}
+	}
+}
+
 func TestWhatIsReadIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(*handlers.Options) {})
