@@ -1,6 +1,10 @@
 package github
 
-import "time"
+import (
+	"time"
+
+	"github.com/liaison-bot/liaison/github/repoconfig"
+)
 
 // GitHub's limits, and our own where GitHub names none.
 const (
@@ -58,11 +62,8 @@ const (
 	maxEvidenceManifest = 32 << 20
 	// pageSize is the most that GitHub lists on a page.
 	pageSize = 100
-	// maxReviewComments is the most comments on lines in one review. GitHub names
-	// no limit, but counts each towards its limit on content, and a longer list is
-	// not read; others stop at as many.
-	// https://github.com/reviewdog/reviewdog/blob/master/service/github/github.go
-	maxReviewComments = 30
+	// maxReviewComments is the most comments on lines in one review.
+	maxReviewComments = repoconfig.MaxInlineComments
 	// maxProbes bounds how many parts of a refused review are tried for what GitHub
 	// does not like about them: one bad comment of 30 is found in 10.
 	maxProbes = 10

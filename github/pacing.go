@@ -14,9 +14,8 @@ import (
 // between two: "make requests serially" and "wait at least one second between
 // each request" that changes something.
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests
-// Reads and other installations are not held up. A review that opens a check,
-// concludes it and writes a comment has two or three such pauses, most of which
-// pass while the agent works.
+// Reads and other installations are not held up. A review has about five writes,
+// and most of the pauses between them pass while the agent works.
 type pacer struct {
 	pause time.Duration
 	now   func() time.Time

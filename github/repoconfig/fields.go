@@ -19,9 +19,13 @@ const (
 	maxStyle = 8 << 10
 	// maxLanguage is the longest name of a language, in bytes.
 	maxLanguage = 64
-	// maxPerDay bounds budgets, and maxInlineComments the comments of one review.
-	maxPerDay         = 100_000
-	maxInlineComments = 50
+	// maxPerDay bounds budgets.
+	maxPerDay = 100_000
+	// MaxInlineComments is the most comments on lines in one review. GitHub names
+	// no limit, but counts each towards its limit on content, and a longer list is
+	// not read; others stop at as many.
+	// https://github.com/reviewdog/reviewdog/blob/master/service/github/github.go
+	MaxInlineComments = 30
 )
 
 // field declares one key. The table of them is what the reader, the JSON Schema
@@ -76,7 +80,7 @@ func fields() []field {
 		{key: "review.instructions", at: func(c *Config) any { return &c.Review.Instructions }, most: maxItem,
 			pattern: "a path in the repository", check: checkPath,
 			doc: "Files of the base branch that say how to review. Those that do not exist are left out."},
-		{key: "review.inline.max", at: func(c *Config) any { return &c.Review.MaxInline }, most: maxInlineComments,
+		{key: "review.inline.max", at: func(c *Config) any { return &c.Review.MaxInline }, most: MaxInlineComments,
 			doc: "Most comments on lines in one review. What is more stands in the summary; 0 puts everything there."},
 		{key: "review.inline.suggestions", at: func(c *Config) any { return &c.Review.Suggestions },
 			doc: "Whether comments on lines may hold changes that are applied with a click."},
