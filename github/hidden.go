@@ -13,7 +13,7 @@ var hiding = regexp.MustCompile(`(?i)<(?:!|\?|/?(?:script|style|textarea|pre|tit
 
 // unhide makes an agent's text show all of itself. HTML comments become
 // visible, so that no text can carry a mark that looks like ours unseen;
-// characters that turn the direction of writing are spelled out.
+// characters that nobody sees are spelled out.
 func unhide(src string) string {
 	return outsideCode(spellOut(src), hiding, escapeTag)
 }
@@ -47,17 +47,21 @@ func outsideCode(src string, re *regexp.Regexp, with func(string) string) string
 }
 
 // spellOut makes a text valid UTF-8 with plain line ends, and shows the
-// characters that make a reader see another order than a machine
+// characters that make a reader see something else than a machine
 // (https://trojansource.codes).
 func spellOut(src string) string {
 	if !utf8.ValidString(src) {
 		src = strings.ToValidUTF8(src, "\uFFFD")
 	}
 	src = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD").Replace(src)
-	return bidi.ReplaceAllStringFunc(src, func(s string) string {
+	return unseen.ReplaceAllStringFunc(src, func(s string) string {
 		r, _ := utf8.DecodeRuneInString(s)
 		return fmt.Sprintf("[U+%04X]", r)
 	})
 }
 
-var bidi = regexp.MustCompile(`[\x{202A}-\x{202E}\x{2066}-\x{2069}\x{200E}\x{200F}\x{061C}]`)
+// unseen are the characters that turn the direction of writing, and those without
+// a shape, in which orders for the next agent that reads along can be written
+// (https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/).
+// What joins the letters of some scripts and the parts of emoji is none of them.
+var unseen = regexp.MustCompile(`[\x{202A}-\x{202E}\x{2066}-\x{206F}\x{200B}\x{200E}\x{200F}\x{061C}\x{180E}\x{2060}-\x{2064}\x{FEFF}\x{E0000}-\x{E0FFF}]`)

@@ -89,6 +89,8 @@ func TestUnhide(t *testing.T) {
 		"script":            {"<SCRIPT >x</script>", "&lt;SCRIPT >x&lt;/script>"},
 		"harmless":          {"<details><summary>x</summary></details>", "<details><summary>x</summary></details>"},
 		"direction":         {"a\u202eb\u2066c", "a[U+202E]b[U+2066]c"},
+		"no shape":          {"a\u200bb\u2062c\ufeffd\U000e0061e\U000e0100", "a[U+200B]b[U+2062]c[U+FEFF]d[U+E0061]e[U+E0100]"},
+		"joined":            {"\U0001f469\u200d\U0001f52c \u2764\ufe0f", "\U0001f469\u200d\U0001f52c \u2764\ufe0f"},
 		"line ends":         {"a\r\nb\rc", "a\nb\nc"},
 		"not UTF-8":         {"a\xffb", "a\uFFFDb"},
 	}
