@@ -141,7 +141,7 @@ type Weigher interface {
 	// decided about, which may be any other: ignored with a reason, under another
 	// key, with effects. Intents of one key are weighed and decided in the order in
 	// which they came, except that [ActionStop] waits for nobody. It may take 30 s.
-	// After a [*RetryError] the delivery is weighed again later, eight times at most
+	// After a [*RetryError] the delivery is weighed again later, for some hours
 	// where the tries count, and others of its key may overtake it meanwhile; any
 	// other error makes it a dead letter. What can be weighed in no way is refused: nothing may
 	// be taken up because something could not be read.

@@ -27,8 +27,9 @@ const (
 	// weighTimeout is how long a channel may take to say what a delivery is worth.
 	weighTimeout = 30 * time.Second
 	// maxWeighings is how often a delivery is weighed at most while the tries count;
-	// with the backoff below that is some five to ten minutes.
-	maxWeighings   = 8
+	// with the backoff below that is four to eight hours: a platform that answers
+	// with errors for an hour must cost nobody a review.
+	maxWeighings   = 40
 	weighRetryBase = 5 * time.Second
 	weighRetryMax  = 15 * time.Minute
 	// maxDeadly is how often a delivery may take the process with it while it is

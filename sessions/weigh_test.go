@@ -138,7 +138,8 @@ func TestWeighingIsTriedAgain(t *testing.T) {
 	}{
 		"for ever while the platform is out of reach": {&RetryError{Uncounted: true, Err: errors.New("no route")}, 48 * time.Hour, state.DeliveryPending, "put off: no route", 0},
 		"for ever while it refuses us":                {&RetryError{Paused: true, Err: errors.New("suspended")}, 48 * time.Hour, state.DeliveryPending, "put off: suspended", 0},
-		"and given up after eight failures":           {&RetryError{Err: errors.New("502")}, 2 * time.Hour, state.DeliveryDead, "gave up after 8 tries to weigh it: 502", 8},
+		"for hours while it answers with errors":      {&RetryError{Err: errors.New("502")}, 3 * time.Hour, state.DeliveryPending, "put off: 502", 0},
+		"and given up after a day of errors":          {&RetryError{Err: errors.New("502")}, 24 * time.Hour, state.DeliveryDead, "gave up after 40 tries to weigh it: 502", 40},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(h *house) {
