@@ -107,6 +107,9 @@ func (t target) live(ctx context.Context) (evidence.PullRequest, error) {
 	known := owner + "/" + repo
 	name, lookup := t.repo.transport.resolve(ctx, known)
 	switch {
+	case t.young() && (lookup == nil && name == known && !other || notFound(lookup)):
+		// A replica that has not heard of it yet answers like one that lost it.
+		return pull, &sessions.RetryError{After: lagWait, Err: fmt.Errorf("GitHub does not show %s yet", t.name())}
 	case lookup != nil:
 		return pull, fmt.Errorf("find %s again: %w", known, lookup)
 	case name != known:
@@ -116,6 +119,15 @@ func (t target) live(ctx context.Context) (evidence.PullRequest, error) {
 		return pull, fmt.Errorf("GitHub answers for %s with repository %d, not %d", known, pull.Repository.ID, t.Repository)
 	}
 	return pull, err
+}
+
+// young reports whether the event that we come from has only just happened.
+func (t target) young() bool {
+	at := t.UpdatedAt
+	if t.Comment != nil && t.Comment.At.After(at) {
+		at = t.Comment.At
+	}
+	return t.repo.transport.app.now().Sub(at).Abs() < appearsWithin
 }
 
 // The ways in which a pull request can have moved on from a request.

@@ -146,6 +146,9 @@ const (
 	// lagWait is the wait where GitHub's replicas are behind its own events, and
 	// where a token is too young to be known everywhere.
 	lagWait = 6 * time.Second
+	// appearsWithin is how long after an event what it is about may still be
+	// missing from an answer; what is missing later is gone.
+	appearsWithin = time.Minute
 	// freshToken is the age below which a refusal may be only such a lag; less
 	// than lagWait, so that the second try is believed.
 	// https://github.com/octokit/auth-app.js/issues/65

@@ -278,6 +278,29 @@ func TestAReplicaThatIsBehindIsAskedAgain(t *testing.T) {
 	}
 }
 
+// A replica that has not heard of a pull request yet has not lost it: what is
+// missing a moment after its event is asked for again.
+func TestAPullRequestThatIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sim.Fault{
+		"pull request": {PathPattern: "/repos/*/*/pulls/*", Status: http.StatusNotFound},
+		"repository":   {PathPattern: "/repo*/**", Status: http.StatusNotFound, Times: 3},
+	} {
+		w := policyWorld(t, "")
+		in := w.did("pull_request.opened", "mona", func(r *request) { r.UpdatedAt = time.Now().Add(-time.Second) })
+		w.Fail(fault)
+		_, err := w.channel.Weigh(t.Context(), in)
+		if retry := wantRetry(t, err); retry.After != lagWait || !strings.Contains(retry.Error(), "does not show octo/shop#1 yet") {
+			t.Errorf("%s: %v after %s", name, err, retry.After)
+		}
+		if got := w.weighed(in); got.Head != w.pull.HeadSHA {
+			t.Errorf("%s: then taken up at %s", name, got.Head)
+		}
+		w.Fail(sim.Fault{PathPattern: "/repos/*/*/pulls/*", Status: http.StatusNotFound})
+		w.ignored(w.did("pull_request.opened", "mona", func(r *request) { r.UpdatedAt = time.Now().Add(-time.Hour) }), "does not exist any more")
+	}
+}
+
 func TestAPullRequestThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := policyWorld(t, "")
