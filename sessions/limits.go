@@ -88,8 +88,11 @@ const (
 
 // Bounds of the outbox.
 const (
-	// maxDelivering is how many effects are under way at once, one per session.
-	maxDelivering = 8
+	// maxDelivering is how many effects are under way at once, one per session. Most
+	// of a burst stand in the line of one installation, which lets in some thirty:
+	// there has to be room for the others beside them. GitHub takes up to 100
+	// requests at once.
+	maxDelivering = 64
 	// maxEffectFailures is how often an effect may fail before it becomes a dead
 	// letter; with the backoff below that is four to seven hours, longer than a
 	// turn is tried, so that its failure is still told.

@@ -125,7 +125,7 @@ func (o *outbox) perform(work, attempts context.Context, item state.OutboxItem) 
 	receipt, err := o.attempt(attempts, item, sess)
 	s := o.judge(attempts, item, receipt, err)
 	o.e.metrics.EffectSettled(item.Channel, string(s.Result), max(o.e.now().Sub(began), 0))
-	o.settle(work, item, sess, receipt, s, paused(err))
+	o.settle(work, item, sess, receipt, s, err)
 }
 
 // noteRestart forgives the attempts of an earlier process: how many of them
@@ -211,9 +211,16 @@ func paused(err error) string {
 	return ""
 }
 
+// outwaited reports whether an attempt failed for a reason that is not its own.
+func outwaited(err error) bool {
+	var retry *RetryError
+	return errors.As(err, &retry) && retry.Uncounted
+}
+
 // settle commits the end of an attempt. What changes the session with it goes
 // through the session's actor, its only writer.
-func (o *outbox) settle(ctx context.Context, item state.OutboxItem, sess state.Session, r Receipt, s state.OutboxSettlement, pause string) {
+func (o *outbox) settle(ctx context.Context, item state.OutboxItem, sess state.Session, r Receipt, s state.OutboxSettlement, cause error) {
+	pause := paused(cause)
 	if s.Result != state.OutboxRetry {
 		o.mu.Lock()
 		delete(o.uncounted, item.ID)
@@ -238,6 +245,8 @@ func (o *outbox) settle(ctx context.Context, item state.OutboxItem, sess state.S
 		log.Error("effect not settled; the next start will look whether it happened", "error", err)
 	case s.Result == state.OutboxDead:
 		log.Error("effect given up")
+	case s.Result == state.OutboxRetry && outwaited(cause) && item.Attempts > 1:
+		log.Debug("effect waits on", "at", s.RetryAt) // that it waits was said at its first attempt
 	case s.Result == state.OutboxRetry && pause == "":
 		log.Warn("effect will be tried again", "at", s.RetryAt)
 	case s.Result == state.OutboxDone:

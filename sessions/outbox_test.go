@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -177,6 +178,60 @@ func TestWhatIsRememberedReachesTheNextEffectAndTurn(t *testing.T) {
 	})
 }
 
+// A burst on one part of a surface, which takes its writes one by one, leaves
+// room for the other parts.
+func TestABurstHoldsUpNobodyElse(t *testing.T) {
+	inHouseWith(t, func(o *Options) { o.MaxRunningTurns = 100 }, func(h *house) {
+		line := make(chan struct{}, 1)
+		h.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
+			if item.Key != "alone" {
+				line <- struct{}{}
+				time.Sleep(time.Second)
+				<-line
+			}
+			return h.world.write(item), nil
+		}
+		for i := range 30 {
+			h.send(request{Key: fmt.Sprint("s", i), Rev: "r", At: 1})
+		}
+		h.wait(2 * time.Second)
+		h.send(request{Key: "alone", Text: "hi"})
+		h.wait(3 * time.Second)
+		if said := h.world.said(); !slices.Contains(said, "done: hi") {
+			t.Errorf("only these were told: %q", said)
+		}
+		h.wait(3 * time.Minute)
+	})
+}
+
+// What waits for the end of an outage is told of once, however often it is tried.
+func TestAnOutageIsLoggedOnceForEachEffect(t *testing.T) {
+	inHouse(t, func(h *house) {
+		began := time.Now()
+		h.world.deliver = func(_ context.Context, item Item) (Receipt, error) {
+			if item.Attempts < 10 {
+				return Receipt{}, &RetryError{Uncounted: true, Err: errors.New("no route to the host")}
+			}
+			return h.world.write(item), nil
+		}
+		h.world.weigh = func(_ context.Context, in Intent) (Intent, error) {
+			if time.Since(began) < time.Hour {
+				return in, &RetryError{Uncounted: true, Err: errors.New("no route to the host")}
+			}
+			return in, nil
+		}
+		h.send(push("a", "", 1))
+		asked := h.send(asked1("k", "hi"))
+		h.wait(3 * time.Hour)
+		h.wantDelivery(asked, state.DeliveryDone, "queued")
+		for line, want := range map[string]int{"effect will be tried again": len(h.world.said()), "delivery put off": 1} {
+			if n := strings.Count(h.logs.String(), line); n != want {
+				t.Errorf("%d lines %q, want %d", n, line, want)
+			}
+		}
+	})
+}
+
 func TestManyEffectsRunSideBySideWithinABound(t *testing.T) {
 	inHouseWith(t, func(o *Options) { o.MaxRunningTurns = 100 }, func(h *house) {
 		running, most := make(chan int, 1), 0
@@ -189,14 +244,14 @@ func TestManyEffectsRunSideBySideWithinABound(t *testing.T) {
 			running <- <-running - 1
 			return h.world.write(item), nil
 		}
-		for i := range 30 {
+		for i := range 2 * maxDelivering {
 			h.send(request{Key: fmt.Sprint("s", i), Rev: "r", At: 1})
 		}
 		h.wait(time.Minute)
 		if most != maxDelivering {
 			t.Errorf("%d effects were under way at once, want %d", most, maxDelivering)
 		}
-		if n := len(h.world.said()); n != 90 {
+		if n := len(h.world.said()); n != 6*maxDelivering {
 			t.Errorf("%d effects happened", n)
 		}
 	})

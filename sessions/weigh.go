@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
@@ -149,6 +150,10 @@ func (e *Engine) putOff(del state.StoredDelivery, retry *RetryError) {
 		e.logger.Error("delivery not put off; it will be weighed again at the next start", "delivery", ref(del), "error", err)
 		return
 	}
-	e.logger.Info("delivery put off", "delivery", ref(del), "event", del.Event,
+	level := slog.LevelInfo
+	if (retry.Paused || retry.Uncounted) && !del.NotBefore.IsZero() {
+		level = slog.LevelDebug // an outage is told of once for each delivery that waits for its end
+	}
+	e.logger.Log(e.actors.ctx, level, "delivery put off", "delivery", ref(del), "event", del.Event,
 		"until", u.NotBefore.Format(time.RFC3339), "reason", u.Decision)
 }
