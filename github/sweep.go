@@ -215,7 +215,10 @@ func (w *sweep) one(ctx context.Context, d HookDelivery) error {
 	switch {
 	case errors.Is(err, errNotShown), err == nil && whole.GUID != d.GUID:
 		return w.again(ctx, d)
-	case temporary(status(err)) && status(err) != 0:
+	case ctx.Err() != nil:
+		return err
+	case temporary(status(err)) && status(err) != 0, transient(err) && !unreachable(err):
+		// It may be this one that cannot be had, and others wait behind it.
 		w.mark.Failed[d.GUID]++
 		return err
 	case err != nil:

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -251,6 +252,36 @@ func TestASweepThatFailsIsMadeUpFor(t *testing.T) {
 				}
 				if n := w.logs.count("cannot be looked for"); n != 1 {
 					t.Errorf("%d log lines of one stretch:\n%s", n, w.logs.text.String())
+				}
+			})
+		})
+	}
+}
+
+// One delivery that can never be fetched whole does not keep back those that came after it.
+func TestADeliveryThatBreaksOffHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sim.Fault{
+		"cut": {DropConnection: true}, "half an answer": {Status: 200, Body: `{"id": 1, "guid": "half`}, "answered too late": {Hang: true}, "502": {Status: 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newSweeping(t)
+				bad, good := w.Event(repoName, 1, "opened"), w.Event(repoName, 1, "synchronize")
+				id := w.Lose(bad, sim.Attempt{Ago: time.Hour, Status: 502})
+				w.Lose(good, sim.Attempt{Ago: 50 * time.Minute, Status: 502})
+				fault.PathPattern, fault.Times = fmt.Sprintf("/app/hook/deliveries/%d", id), -1
+				w.Fail(fault)
+				for range 5 {
+					_ = w.sweep()
+					time.Sleep(5 * time.Minute)
+				}
+				if !w.has(good) {
+					t.Error("the other is still missing")
+				}
+				if n := w.count(http.MethodPost, "/attempts"); n != 1 {
+					t.Errorf("%d times asked to send it again", n)
 				}
 			})
 		})
