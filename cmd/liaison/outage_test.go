@@ -53,9 +53,14 @@ func TestOutages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inOutage(t, func(o *outage) {
+				// GitHub tells of this one while it answers nothing.
+				late := o.hub.OpenPullRequest(repo, sim.NewPullRequest{Title: "Late", Author: "mona", Files: map[string]sim.Change{"late.go": sim.Write("package main\n")}})
+				o.pulls = append(o.pulls, late)
+				opened := o.hub.Event(repo, late.Number, "opened")
 				time.Sleep(5 * time.Second) // into the reviews
 				before := o.calls.Load()
 				tt.begin(o, tt.lasts)
+				o.tell(opened)
 				time.Sleep(tt.lasts)
 				// Each of the pull requests owes two things at a time.
 				most := len(o.pulls) * (20 + 2*int(tt.lasts/(7*time.Minute)))
@@ -75,6 +80,7 @@ type outage struct {
 	t     *testing.T
 	hub   *sim.GitHub
 	pulls []*sim.PullRequest
+	store *memstore.Store
 
 	unreachable atomic.Bool
 	calls       atomic.Int64
@@ -95,13 +101,10 @@ func inOutage(t *testing.T, f func(o *outage)) {
 		o.hub.Install(installation, "octo", repo)
 		w := &world{t: t, hub: o.hub, log: &lockedBuffer{}}
 		o.pulls = w.openMany(10)
-		store := memstore.New(memstore.Options{})
-		stop := o.start(store, dir, slog.New(slog.NewTextHandler(w.log, nil)))
+		o.store = memstore.New(memstore.Options{})
+		stop := o.start(o.store, dir, slog.New(slog.NewTextHandler(w.log, nil)))
 		for _, pull := range o.pulls {
-			hook := o.hub.Event(repo, pull.Number, "opened")
-			if _, err := store.Accept(t.Context(), state.Delivery{Source: "github", ID: hook.DeliveryID, Event: hook.Event, Body: hook.Body}); err != nil {
-				t.Fatal(err)
-			}
+			o.tell(o.hub.Event(repo, pull.Number, "opened"))
 		}
 		f(o)
 		stop()
@@ -109,6 +112,14 @@ func inOutage(t *testing.T, f func(o *outage)) {
 			t.Logf("the log:\n%s", w.log.String())
 		}
 	})
+}
+
+// tell stores a delivery as the webhook does.
+func (o *outage) tell(hook sim.Webhook) {
+	o.t.Helper()
+	if _, err := o.store.Accept(o.t.Context(), state.Delivery{Source: "github", ID: hook.DeliveryID, Event: hook.Event, Body: hook.Body}); err != nil {
+		o.t.Fatal(err)
+	}
 }
 
 // start runs an engine as the service does, with a short-spoken agent.
