@@ -36,6 +36,19 @@ func TestWhatIsOwedSurvivesANewInstallation(t *testing.T) {
 	})
 }
 
+// A delivery of before is weighed by the new installation, the organization's
+// defaults included.
+func TestADeliveryOfBeforeSurvivesANewInstallation(t *testing.T) {
+	t.Parallel()
+	w := policyWorld(t, "")
+	in := w.did("pull_request.opened", "mona", nil)
+	w.Remove(installation)
+	w.Install(installation+1, "octo", repoName)
+	if r := w.weighed(in); r.Head != w.pull.HeadSHA {
+		t.Errorf("taken up at %s", r.Head)
+	}
+}
+
 // The name of a removed repository may be somebody else's by now.
 func TestANewInstallationElsewhereIsNotUsed(t *testing.T) {
 	t.Parallel()

@@ -108,9 +108,10 @@ func (c *Channel) configuration(ctx context.Context, t target, fullName, base st
 		return nil
 	}
 	if !strings.EqualFold(repo, ownerRepository) {
-		client := c.owners.client(t.repo.id.installation)
+		installation := t.repo.transport.actual()
+		client := c.owners.client(installation)
 		fetch := fetchConfig(client, owner, ownerRepository, "", owner+"/"+ownerRepository)
-		err := read(fmt.Sprintf("owner:%d", t.repo.id.installation), freshOwner, func(ctx context.Context, known repoconfig.File) (repoconfig.File, error) {
+		err := read(fmt.Sprintf("owner:%d", installation), freshOwner, func(ctx context.Context, known repoconfig.File) (repoconfig.File, error) {
 			file, err := fetch(ctx, known)
 			if errors.Is(err, errNotInstalled) {
 				return repoconfig.File{Source: owner + "/" + ownerRepository, Missing: true}, nil
