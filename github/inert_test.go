@@ -1,9 +1,9 @@
 package github
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestInert(t *testing.T) {
@@ -44,15 +44,19 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// A text that is hard to read costs little.
-func TestInertCostsLittle(t *testing.T) {
-	t.Parallel()
+// What is hard to read must cost no more for being long: compare the sizes.
+func BenchmarkInert(b *testing.B) {
 	for name, part := range map[string]string{
 		"images": "![", "fences": "```&&\n", "entities": "```" + strings.Repeat("&", 50) + "\n", "prefixes": "> - 1. ", "addresses": "https://github.com/",
 	} {
-		begin := time.Now()
-		if inert(strings.Repeat(part, 2*maxComment/len(part))); time.Since(begin) > 5*time.Second {
-			t.Errorf("%s: %s", name, time.Since(begin))
+		for _, size := range []int{maxComment / 8, 2 * maxComment} {
+			text := strings.Repeat(part, size/len(part))
+			b.Run(fmt.Sprintf("%s/%dKiB", name, size>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					inert(text)
+				}
+			})
 		}
 	}
 }
