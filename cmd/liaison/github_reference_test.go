@@ -12,7 +12,8 @@ import (
 	"github.com/liaison-bot/liaison/manifests"
 )
 
-// The page about GitHub has every permission and event as the program has it.
+// The page about GitHub has every permission and event as the program has it,
+// and shows what people see.
 func TestGitHubIsDocumented(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "github.md")
@@ -35,7 +36,19 @@ func TestGitHubIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var seen strings.Builder
+	for _, example := range []struct{ title, golden string }{
+		{"The check and the comment", "seen/submitted.md"}, {"The comments on lines", "posted/review.md"}, {"An answer", "reply/conversation.md"},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "github", "testdata", filepath.FromSlash(example.golden)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&seen, "<details><summary>%s, word for word</summary>\n\n~~~~~text\n%s\n~~~~~\n\n</details>\n", example.title,
+			strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
+	}
 	want := between(t, have, "permissions", permissions.String())
+	want = between(t, want, "seen", seen.String())
 	want = between(t, want, "events", "`"+strings.Join(manifest.Events, "`, `")+"`\n")
 	if have == want {
 		return
