@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -122,12 +121,12 @@ func (l *lossyLog) HasCommit(ctx context.Context, id string, commit uint64, typ 
 
 func (l *lossyLog) Close() error { return nil }
 
-func (l *lossyLog) crash(rng *rand.Rand) {
+func (l *lossyLog) crash(pick func(int) int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, have := range l.events {
 		keep := l.synced[id]
-		keep += rng.IntN(len(have) - keep + 1)
+		keep += pick(len(have) - keep + 1)
 		l.events[id] = have[:keep:keep]
 	}
 }

@@ -44,8 +44,10 @@ type subject struct {
 type simulation struct {
 	t *testing.T
 	// bridge runs the agents instead of runner, if there is one.
-	bridge   *liveBridge
-	rng      *rand.Rand
+	bridge *liveBridge
+	rng    *rand.Rand
+	// pick takes from rng while the engine may do so too.
+	pick     func(int) int
 	dir      string
 	store    *mortalStore
 	log      *lossyLog
@@ -81,6 +83,7 @@ func simulateWith(t *testing.T, dir string, seed uint64, b *liveBridge) {
 		defer mu.Unlock()
 		return rng.IntN(n)
 	}
+	s.pick = pick
 	s.misbehave(chance, pick)
 	if b != nil {
 		b.takes = func() time.Duration { return time.Duration(pick(10_000)) * time.Millisecond }
@@ -259,7 +262,7 @@ func (s *simulation) startEngine() (end func()) {
 			s.t.Errorf("Run returned %v", err)
 		}
 		if s.store.isDead() {
-			s.log.crash(s.rng)
+			s.log.crash(s.pick)
 			if s.bridge != nil && !s.bridge.outlives {
 				s.bridge.dies()
 			}

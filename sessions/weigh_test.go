@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,7 +145,11 @@ func TestWeighingIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inHouse(t, func(h *house) {
 				tries := 0
-				h.world.weigh = func(context.Context, Intent) (Intent, error) {
+				var answers atomic.Bool
+				h.world.weigh = func(_ context.Context, in Intent) (Intent, error) {
+					if answers.Load() {
+						return in, nil
+					}
 					tries++
 					return Intent{}, c.err
 				}
@@ -158,7 +163,7 @@ func TestWeighingIsTriedAgain(t *testing.T) {
 					return
 				}
 				h.restart()
-				h.world.weigh = nil
+				answers.Store(true)
 				h.wait(time.Hour)
 				h.wantDelivery(id, state.DeliveryDone, "queued")
 			})
@@ -192,7 +197,11 @@ func TestWeighingIsBounded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		release := make(chan struct{})
 		defer close(release)
-		h.world.weigh = func(context.Context, Intent) (Intent, error) {
+		var answers atomic.Bool
+		h.world.weigh = func(_ context.Context, in Intent) (Intent, error) {
+			if answers.Load() {
+				return in, nil
+			}
 			<-release // whatever its context says
 			return Intent{}, nil
 		}
@@ -203,7 +212,7 @@ func TestWeighingIsBounded(t *testing.T) {
 		h.stop() // checks that it keeps its bound
 		h.store = h.store.Reopen()
 		h.wantDelivery(waiting, state.DeliveryPending, "")
-		h.world.weigh = nil
+		answers.Store(true)
 		h.start()
 		h.wait(time.Minute)
 		h.wantDelivery(id, state.DeliveryDone, "")
