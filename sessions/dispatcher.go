@@ -32,6 +32,7 @@ type dispatcher struct {
 
 	lines  lines
 	places chan struct{} // of those that are weighed
+	slow   chan struct{} // held by the one that is weighed while intake is busy
 
 	mu sync.Mutex
 	// deciding holds the deliveries that are read but not settled.
@@ -56,7 +57,7 @@ const (
 func newDispatcher(work context.Context, e *Engine) *dispatcher {
 	return &dispatcher{
 		e: e, work: work, deciding: make(map[uint64]stage), room: make(chan struct{}, 1),
-		lines: lines{byKey: make(map[string]*line)}, places: make(chan struct{}, maxWeighing),
+		lines: lines{byKey: make(map[string]*line)}, places: make(chan struct{}, maxWeighing), slow: make(chan struct{}, 1),
 	}
 }
 

@@ -58,6 +58,9 @@ func (d *dispatcher) stopping() bool { return d.e.actors.turns.Err() != nil }
 // weigh asks the channel what a delivery is worth. It reports false when the
 // delivery was put off, given up or left to the next process.
 func (d *dispatcher) weigh(w *inHand) bool {
+	if w.in.Action != ActionStop { // which waits for nobody
+		defer d.slowly()()
+	}
 	select {
 	case d.places <- struct{}{}:
 	case <-d.e.actors.turns.Done():
@@ -81,6 +84,27 @@ func (d *dispatcher) weigh(w *inHand) bool {
 	}
 	w.settled()
 	return false
+}
+
+// slowly has one delivery weighed after the other, each with a rest behind it,
+// while intake is busy: a platform that is out of reach is asked in vain for each
+// of them, which can cost more than to take one in. It returns what ends the turn.
+func (d *dispatcher) slowly() (done func()) {
+	ctx, look := d.e.actors.turns, time.NewTicker(paceTurns)
+	defer look.Stop()
+	for d.e.pace.busy() && ctx.Err() == nil {
+		select {
+		case d.slow <- struct{}{}:
+			began := d.e.now()
+			return func() {
+				d.e.pace.rest(ctx, d.e.now().Sub(began))
+				<-d.slow
+			}
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+	return func() {}
 }
 
 // weigh asks the delivery's channel, at most until the engine stops. An error
