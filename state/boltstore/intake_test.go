@@ -381,6 +381,13 @@ func TestOldSegmentsGoAndWhatIsNeededMoves(t *testing.T) {
 	decide(t, s, state.DeliveryIgnored, 2)
 	pass(9 * day)
 	drop(7 * day)
+	// A segment of which most was needed once is looked at again by the next opening.
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, boltstore.Options{Now: func() time.Time { return pass(0) }})
+	pass(9 * day)
+	drop(7 * day)
 	if u, err := s.Usage(t.Context()); err != nil || u.Journal > 2000 {
 		t.Errorf("the journal has %d bytes in the end, %v", u.Journal, err)
 	}
