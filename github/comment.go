@@ -77,7 +77,7 @@ func (w *writer) comment(ctx context.Context, p commentPayload) (sessions.Receip
 // findComment returns the id of our earliest comment on the pull request, or 0.
 func (w *writer) findComment(ctx context.Context, gone map[int64]bool) (int64, error) {
 	var id int64
-	err := each(ctx, w, w.conversation(), func(c comment) bool {
+	err := each(ctx, w.repo.client, w.conversation(), func(c comment) bool {
 		if c.ours(w.app.self()) && !gone[c.ID] {
 			id = c.ID
 		}

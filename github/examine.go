@@ -46,8 +46,8 @@ type InstallationInfo struct {
 	Events      []string
 }
 
-// maxInstallationPages bounds the list of installations.
-const maxInstallationPages = 10
+// maxInstallations bounds the list of installations.
+const maxInstallations = 1000
 
 // Examine asks GitHub about the App.
 func (c *Channel) Examine(ctx context.Context) Examination {
@@ -74,29 +74,25 @@ func hookConfig(ctx context.Context, client *gh.Client) (HookConfig, error) {
 }
 
 func installations(ctx context.Context, client *gh.Client) ([]InstallationInfo, error) {
+	// go-github knows fewer permissions than GitHub; the map has them all.
+	type installed struct {
+		ID      int64 `json:"id"`
+		Account struct {
+			Login string `json:"login"`
+		} `json:"account"`
+		SuspendedAt *string           `json:"suspended_at"`
+		Permissions map[string]string `json:"permissions"`
+		Events      []string          `json:"events"`
+	}
 	var all []InstallationInfo
-	for page := 1; page <= maxInstallationPages; page++ {
-		// go-github knows fewer permissions than GitHub; the map has them all.
-		var list []struct {
-			ID      int64 `json:"id"`
-			Account struct {
-				Login string `json:"login"`
-			} `json:"account"`
-			SuspendedAt *string           `json:"suspended_at"`
-			Permissions map[string]string `json:"permissions"`
-			Events      []string          `json:"events"`
-		}
-		if err := get(ctx, client, fmt.Sprintf("app/installations?per_page=%d&page=%d", pageSize, page), &list); err != nil {
-			return all, fmt.Errorf("list the installations: %w", err)
-		}
-		for _, i := range list {
-			all = append(all, InstallationInfo{
-				ID: i.ID, Account: i.Account.Login, Suspended: i.SuspendedAt != nil, Permissions: i.Permissions, Events: i.Events,
-			})
-		}
-		if len(list) < pageSize {
-			break
-		}
+	err := each(ctx, client, "app/installations", func(i installed) bool {
+		all = append(all, InstallationInfo{
+			ID: i.ID, Account: i.Account.Login, Suspended: i.SuspendedAt != nil, Permissions: i.Permissions, Events: i.Events,
+		})
+		return len(all) < maxInstallations
+	})
+	if err != nil {
+		return all, fmt.Errorf("list the installations: %w", err)
 	}
 	return all, nil
 }

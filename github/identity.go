@@ -134,7 +134,7 @@ func (a *app) identityError(err error) error {
 	switch status(err) {
 	case http.StatusUnauthorized:
 		ahead := time.Duration(a.wire.clock.drift.Load()).Round(time.Second)
-		if ahead.Abs() > maxDrift {
+		if ahead.Abs() > MaxDrift {
 			return fmt.Errorf("GitHub does not accept the App's signature, and this machine's clock is %s ahead of GitHub's: set the clock: %w", ahead, err)
 		}
 		return fmt.Errorf("GitHub does not accept the signature of App %d: check that GITHUB_APP_ID and GITHUB_PRIVATE_KEY belong together: %w", a.id, err)

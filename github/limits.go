@@ -156,8 +156,8 @@ const (
 	// grantsFor is how long an installation's permissions are taken as known;
 	// whoever accepts new ones is heard of at once, by an event, or after this.
 	grantsFor = time.Hour
-	// maxDrift is the difference between GitHub's clock and ours that is worth a
+	// MaxDrift is the difference between GitHub's clock and ours that is worth a
 	// warning. The App's signature is dated 30 s back and lasts 2 min, so that a
 	// clock 30 s fast or 90 s slow cannot sign in at all.
-	maxDrift = 20 * time.Second
+	MaxDrift = 20 * time.Second
 )

@@ -143,7 +143,7 @@ func (w *writer) ownReviews(ctx context.Context, wanted func(postedReview) bool)
 		return nil, err
 	}
 	var own []postedReview
-	err = each(ctx, w, w.path("pulls/%d/reviews", w.Number), func(r postedReview) bool {
+	err = each(ctx, w.repo.client, w.path("pulls/%d/reviews", w.Number), func(r postedReview) bool {
 		if r.by(self) && wanted(r) {
 			own = append(own, r)
 		}

@@ -84,7 +84,7 @@ func (w *writer) addReaction(ctx context.Context, path, content string) (int64, 
 func (w *writer) removeReaction(ctx context.Context, path, content string, me int64) error {
 	var own []int64
 	list := path + "?content=" + url.QueryEscape(content)
-	err := each(ctx, w, list, func(r written) bool {
+	err := each(ctx, w.repo.client, list, func(r written) bool {
 		if me != 0 && r.User.ID == me {
 			own = append(own, r.ID)
 		}

@@ -81,9 +81,9 @@ func (w *writer) findReply(ctx context.Context, mark string, inThread bool) (boo
 		found = found || c.by(self) && strings.HasPrefix(c.Body, mark)
 		return !found
 	}
-	err = each(ctx, w, w.conversation(), visit)
+	err = each(ctx, w.repo.client, w.conversation(), visit)
 	if err == nil && !found && inThread {
-		err = each(ctx, w, w.path("pulls/%d/comments", w.Number), visit)
+		err = each(ctx, w.repo.client, w.path("pulls/%d/comments", w.Number), visit)
 	}
 	if err != nil && !notFound(err) {
 		return false, fmt.Errorf("look for the answer: %w", err)

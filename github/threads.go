@@ -41,7 +41,7 @@ func (w *writer) threads(ctx context.Context) ([]thread, error) {
 	var own []thread
 	at := map[int64]int{}
 	var answers []lineComment
-	err = each(ctx, w, w.path("pulls/%d/comments", w.Number), func(c lineComment) bool {
+	err = each(ctx, w.repo.client, w.path("pulls/%d/comments", w.Number), func(c lineComment) bool {
 		switch m := findingMark.FindStringSubmatch(c.Body); {
 		case c.InReplyTo != 0:
 			answers = append(answers, c)

@@ -237,7 +237,7 @@ func TestClockThatIsOffIsWarnedOfOnce(t *testing.T) {
 		}
 		watch.observe("yesterday")
 		want := 1
-		if off.Abs() <= maxDrift {
+		if off.Abs() <= MaxDrift {
 			want = 0
 		}
 		if got := log.count("clock differs"); got != want {

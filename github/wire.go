@@ -111,12 +111,12 @@ func (c *clockWatch) observe(date string) {
 	drift := c.now().Sub(theirs)
 	c.drift.Store(int64(drift))
 	switch off := drift.Abs(); {
-	case off > maxDrift:
+	case off > MaxDrift:
 		if c.warned.CompareAndSwap(false, true) {
 			c.log.Warn("this machine's clock differs from GitHub's; beyond 30 s fast or 90 s slow the App cannot sign in",
 				"ahead", drift.Round(time.Second))
 		}
-	case off < maxDrift/2:
+	case off < MaxDrift/2:
 		c.warned.Store(false)
 	}
 }

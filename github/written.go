@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	gh "github.com/google/go-github/v66/github"
+
 	"github.com/liaison-bot/liaison/github/evidence"
 )
 
@@ -38,18 +40,18 @@ func (t target) path(format string, args ...any) string {
 func (t target) conversation() string { return t.path("issues/%d/comments", t.Number) }
 
 // each calls visit for each entry of a list, until it returns false.
-func each[T any](ctx context.Context, w *writer, path string, visit func(T) bool) error {
+func each[T any](ctx context.Context, client *gh.Client, path string, visit func(T) bool) error {
 	separator := "?"
 	if strings.Contains(path, "?") {
 		separator = "&"
 	}
 	for page := 1; page <= maxCommentPages; {
-		req, err := w.repo.client.NewRequest(http.MethodGet, fmt.Sprintf("%s%sper_page=%d&page=%d", path, separator, pageSize, page), nil)
+		req, err := client.NewRequest(http.MethodGet, fmt.Sprintf("%s%sper_page=%d&page=%d", path, separator, pageSize, page), nil)
 		if err != nil {
 			return err
 		}
 		var list []T
-		resp, err := w.repo.client.Do(ctx, req, &list)
+		resp, err := client.Do(ctx, req, &list)
 		if err != nil {
 			return err
 		}
@@ -94,7 +96,7 @@ func (w *writer) self(ctx context.Context) (Self, error) {
 		}
 	}
 	if w.app.bot.Load() == 0 {
-		err := each(ctx, w, w.conversation(), func(c comment) bool {
+		err := each(ctx, w.repo.client, w.conversation(), func(c comment) bool {
 			if c.App.ID == w.app.id && c.User.Type == "Bot" {
 				w.app.bot.Store(c.User.ID)
 			}

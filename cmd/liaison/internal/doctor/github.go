@@ -20,10 +20,6 @@ type Wanted struct {
 	Lost func(granted map[string]string) []github.Lost
 }
 
-// clockSlack is how far the clocks may be apart: a signature of the App's is
-// dated 30 s back and lasts two minutes.
-const clockSlack = 20 * time.Second
-
 // GitHub judges what GitHub says about the App.
 func GitHub(e github.Examination, w Wanted) []Finding {
 	if e.AppErr != nil {
@@ -41,7 +37,7 @@ func GitHub(e github.Examination, w Wanted) []Finding {
 }
 
 func clock(ahead time.Duration) []Finding {
-	if ahead.Abs() <= clockSlack {
+	if ahead.Abs() <= github.MaxDrift {
 		return []Finding{ok("clock", "agrees with GitHub's")}
 	}
 	word := "ahead of"
