@@ -65,6 +65,12 @@ const (
 	// [RetryError.WaitsFor], of the intent's revision if it has one. A session that
 	// does not exist is left so.
 	ActionWake
+	// ActionAmend gives the message named by MessageID another text, or withdraws it
+	// where Message is empty, if its turn has not begun. Afterwards it changes nothing.
+	ActionAmend
+	// ActionNote adds Note to the session's record and does nothing else. A session
+	// that does not exist is left so.
+	ActionNote
 )
 
 // Admission says what a new message does to a turn that is under way.
@@ -111,6 +117,19 @@ type Intent struct {
 	Request json.RawMessage
 	// Weigh asks for [Weigher.Weigh] before anything is decided.
 	Weigh bool
+	// Urgent is weighed and decided ahead of all that waits, in no order with it:
+	// somebody looks at a screen. It is not for ActionRun in a session that may exist.
+	Urgent bool
+	// Existing, with ActionRun, asks for a turn only in a session that is there.
+	Existing bool
+	// MessageID names the message in its session, for ActionAmend.
+	MessageID string
+	// Quiet, with ActionRun, is how long nobody may have said more before the turn
+	// begins; each message that is gathered into it begins the time anew, for at
+	// most [MaxQuiet] in all.
+	Quiet time.Duration
+	// Note is what ActionNote records.
+	Note Note
 	// Effects are owed with the decision, whatever it is, once for each fact.
 	// Their names are unique within the delivery.
 	Effects []Effect
@@ -252,6 +271,8 @@ type Effect struct {
 	Name    string
 	Kind    string
 	Payload json.RawMessage
+	// Channel is the one that delivers it; empty means the channel that made it.
+	Channel string
 }
 
 // Item is an owed effect on its way out.

@@ -7,6 +7,9 @@ import (
 	"github.com/liaison-bot/liaison/sessions"
 )
 
+// Name is the channel's word; deliveries with this source are its own.
+const Name = "slack"
+
 // Channel is Slack as the engine sees it. The zero value is ready for use.
 type Channel struct{}
 
@@ -16,7 +19,7 @@ var _ sessions.Channel = Channel{}
 var errNoTurns = errors.New("slack: this version takes Slack's events and runs no turns for them")
 
 // Name implements [sessions.Channel].
-func (Channel) Name() string { return "slack" }
+func (Channel) Name() string { return Name }
 
 // Map implements [sessions.Channel]. It names what came and asks for nothing.
 func (Channel) Map(d sessions.Delivery) (sessions.Intent, error) {

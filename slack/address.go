@@ -1,0 +1,35 @@
+package slack
+
+import "strings"
+
+// address is a place in Slack in which people talk with the agent.
+type address struct {
+	// Team is the workspace in which the app is installed that heard of it.
+	Team string `json:"team"`
+	// Enterprise is the organisation, where the app is installed for all of it.
+	Enterprise string `json:"enterprise,omitempty"`
+	// Channel is the id of a channel, a direct message or a group of people.
+	Channel string `json:"channel"`
+	// Thread is the ts of the thread's root. It is empty for a direct message that
+	// is one conversation.
+	Thread string `json:"thread,omitempty"`
+}
+
+// key is the continuation key. Ids only: names change.
+func (a address) key() string {
+	return strings.Join([]string{Name, a.Team, a.Channel, a.Thread}, ":")
+}
+
+// channelKeys is what the keys of everything in a channel begin with, and
+// teamKeys the same of a workspace.
+func (a address) channelKeys() string { return Name + ":" + a.Team + ":" + a.Channel + ":" }
+
+func teamKeys(team string) string { return Name + ":" + team + ":" }
+
+// principal names the person who acted. Nobody can be on a list as "unknown".
+func principal(team, user string) string {
+	if user == "" {
+		user = "unknown"
+	}
+	return Name + ":user:" + team + ":" + user
+}
