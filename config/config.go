@@ -222,7 +222,7 @@ func build(v *values) (*Config, []error) {
 	buildRetention(c, v, p)
 	buildBridge(c, v, p)
 	c.GitHub = buildGitHub(v, p)
-	c.Slack = buildSlack(v, p)
+	c.Slack = buildSlack(v, p, c.PublicURL)
 
 	var err error
 	if c.StateDir, err = filepath.Abs(v.textOf(EnvStateDir)); err != nil {
@@ -238,7 +238,8 @@ func build(v *values) (*Config, []error) {
 	if c.LogFormat = v.textOf(EnvLogFormat); c.LogFormat != "text" && c.LogFormat != "json" {
 		p.add(EnvLogFormat, "%q is not one of text, json", c.LogFormat)
 	}
-	c.secrets = append(c.secrets, c.parts()...)
+	keys, _ := v.list(EnvEncryptionKey)
+	c.secrets = append(append(c.secrets, keys...), c.parts()...)
 	return c, *p
 }
 

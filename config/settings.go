@@ -38,6 +38,12 @@ const (
 	EnvGitHubPerRepo    = "LIAISON_GITHUB_REPOSITORY_PER_DAY"
 	EnvWebhookProxy     = "WEBHOOK_PROXY_URL"
 	EnvSlackSecret      = "SLACK_SIGNING_SECRET"
+	EnvSlackBotToken    = "SLACK_BOT_TOKEN"
+	EnvSlackAppToken    = "SLACK_APP_TOKEN"
+	EnvSlackClientID    = "SLACK_CLIENT_ID"
+	EnvSlackClientKey   = "SLACK_CLIENT_SECRET"
+	EnvSlackAPIURL      = "SLACK_API_URL"
+	EnvEncryptionKey    = "LIAISON_ENCRYPTION_KEY"
 	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
 	EnvBridgeDir        = "LIAISON_BRIDGE_DIR"
 	EnvCursorAPIKey     = "CURSOR_API_KEY"
@@ -141,7 +147,19 @@ func Settings() []Setting {
 			Doc: "For development: a smee channel, such as https://smee.io/CHANNEL, from which GitHub's deliveries are relayed. Each has to be signed with GITHUB_WEBHOOK_SECRET. https, or loopback; not together with LIAISON_PUBLIC_URL."},
 
 		{Env: EnvSlackSecret, Key: "slack.signingSecret", Secret: true, List: true,
-			Doc: "Signing secret of the Slack app. Setting it turns the Slack channel on. While rotating it, several separated by commas; each is accepted."},
+			Doc: "Signing secret of the Slack app. Setting it turns the Slack channel on, by way of /webhooks/slack. While rotating it, several separated by commas; each is accepted."},
+		{Env: EnvSlackAppToken, Key: "slack.appToken", Secret: true,
+			Doc: "App-level token (xapp-) with the scope connections:write. Setting it turns the Slack channel on, by way of Socket Mode; SLACK_SIGNING_SECRET is then not needed, and may be set as well."},
+		{Env: EnvSlackBotToken, Key: "slack.botToken", Secret: true,
+			Doc: "Bot token (xoxb-) of the one workspace that the app is installed in. For more than one, see SLACK_CLIENT_ID."},
+		{Env: EnvSlackClientID, Key: "slack.clientId",
+			Doc: "Client id of the Slack app. It opens /slack/install, by which any workspace or organisation can install the app; SLACK_CLIENT_SECRET, LIAISON_ENCRYPTION_KEY and LIAISON_PUBLIC_URL are then required."},
+		{Env: EnvSlackClientKey, Key: "slack.clientSecret", Secret: true,
+			Doc: "Client secret of the Slack app, for SLACK_CLIENT_ID."},
+		{Env: EnvSlackAPIURL, Key: "slack.apiURL", Default: "https://slack.com/api/",
+			Doc: "Root of Slack's Web API. For GovSlack: https://slack-gov.com/api/."},
+		{Env: EnvEncryptionKey, Key: "encryptionKey", Secret: true, List: true,
+			Doc: "Key of 32 bytes, as base64 or hexadecimal digits, that encrypts the tokens of installed workspaces; \"openssl rand -base64 32\" makes one. While rotating it, several separated by commas: the first encrypts, each decrypts."},
 
 		{Env: EnvBridgeBin, Key: "bridge.executable",
 			Doc: "The vendor's cursor-sdk-bridge to run agents with. Unset runs the copy that \"liaison bridge install\" installed when CURSOR_API_KEY is set, and Liaison's own bridge otherwise."},
