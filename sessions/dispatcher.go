@@ -138,8 +138,8 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		if d.again && (len(taken) == 0 || d.e.now().Sub(d.looked) >= lookBehind) {
 			d.after, d.next, d.again, d.looked = 0, time.Time{}, false, d.e.now()
 		}
-		page, err := read(ctx, d.e, func(ctx context.Context) ([]state.StoredDelivery, error) {
-			return d.e.store.Pending(ctx, d.after, deliveryPage)
+		page, err := read(ctx, d.e, func(ctx context.Context) (state.DuePage, error) {
+			return d.e.store.Due(ctx, d.e.now(), d.after, deliveryPage)
 		})
 		if err != nil {
 			return fmt.Errorf("read pending deliveries: %w", err)
@@ -148,7 +148,7 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		if len(picked) > 0 {
 			d.handle(picked)
 		}
-		if len(page) == deliveryPage || len(picked) > 0 && d.giveWay(ctx) || d.behind() {
+		if len(page.Deliveries) == deliveryPage || len(picked) > 0 && d.giveWay(ctx) || d.behind() {
 			continue
 		}
 		return nil
@@ -193,27 +193,23 @@ func (d *dispatcher) drain(ctx context.Context, most time.Duration, done func() 
 	}
 }
 
-// pick takes up to free deliveries of a page that are due and not taken.
-func (d *dispatcher) pick(page []state.StoredDelivery, taken map[uint64]stage, free int) []state.StoredDelivery {
-	now := d.e.now()
+// pick takes up to free deliveries of a page that are not taken.
+func (d *dispatcher) pick(page state.DuePage, taken map[uint64]stage, free int) []state.StoredDelivery {
+	if d.next.IsZero() || !page.Next.IsZero() && page.Next.Before(d.next) {
+		d.next = page.Next
+	}
 	var picked []state.StoredDelivery
-	for _, del := range page {
+	for _, del := range page.Deliveries {
 		if len(picked) == free {
-			break
+			return picked
 		}
 		d.after = del.Seq
-		_, is := taken[del.Seq]
-		switch {
-		case is:
-		case del.NotBefore.After(now):
-			if d.next.IsZero() || del.NotBefore.Before(d.next) {
-				d.next = del.NotBefore
-			}
-		default:
+		if _, is := taken[del.Seq]; !is {
 			d.take(del.Seq)
 			picked = append(picked, del)
 		}
 	}
+	d.after = page.Through
 	return picked
 }
 

@@ -216,11 +216,11 @@ type damagedStore struct {
 
 var errDamagedRow = fmt.Errorf("row 7: %w", state.ErrCorrupt)
 
-func (s *damagedStore) Pending(ctx context.Context, after uint64, limit int) ([]state.StoredDelivery, error) {
+func (s *damagedStore) Due(ctx context.Context, now time.Time, after uint64, limit int) (state.DuePage, error) {
 	if s.where == "deliveries" {
-		return nil, errDamagedRow
+		return state.DuePage{}, errDamagedRow
 	}
-	return s.Store.Pending(ctx, after, limit)
+	return s.Store.Due(ctx, now, after, limit)
 }
 
 func (s *damagedStore) ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]state.OutboxItem, error) {

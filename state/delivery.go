@@ -139,11 +139,26 @@ type Queue interface {
 	// Pending returns up to limit pending deliveries with Seq > after, in order
 	// of Seq, whatever their NotBefore.
 	Pending(ctx context.Context, after uint64, limit int) ([]StoredDelivery, error)
+	// Due is Pending for those whose NotBefore is not after now. What is put off
+	// costs next to nothing, however much it is: nothing of it is read.
+	Due(ctx context.Context, now time.Time, after uint64, limit int) (DuePage, error)
 	// Accepted receives a value, without blocking the sender, some time after
 	// deliveries became pending. Values merge: one may stand for many.
 	Accepted() <-chan struct{}
 	// Delivery returns one stored delivery by source and id, or [ErrNotFound].
 	Delivery(ctx context.Context, source, id string) (StoredDelivery, error)
+}
+
+// DuePage is a part of the deliveries that can be acted on.
+type DuePage struct {
+	// Deliveries are in order of Seq, up to the limit of the call.
+	Deliveries []StoredDelivery
+	// Through is up to which Seq everything was looked at: the after of the call
+	// that goes on.
+	Through uint64
+	// Next is when the first of those that were passed over is due; zero when
+	// none was.
+	Next time.Time
 }
 
 // DeadLetter is a delivery or an outbox item that was given up, for a person to see.

@@ -44,6 +44,13 @@ type Fact struct {
 	By string
 }
 
+// Facts tells what was decided about.
+type Facts interface {
+	// FactBy returns who claimed a fact, and whether anybody did. It is a hint that
+	// spares work: only [Committer.Commit] says who comes first.
+	FactBy(ctx context.Context, key string) (by string, claimed bool, err error)
+}
+
 // Committer applies decisions.
 type Committer interface {
 	// Commit applies c in one synced transaction and returns its id, which grows
@@ -90,6 +97,7 @@ type Store interface {
 	DeadLetters
 	Sessions
 	SessionIndex
+	Facts
 	Counts
 	Outbox
 	Timers

@@ -195,7 +195,10 @@ func (o *commitOp) writeDelivery(b *batch, u state.DeliveryUpdate) error {
 	switch d.Status {
 	case state.DeliveryPending:
 		o.alive = append(o.alive, key)
-		return b.table(tablePending).Put(u64(u.Seq), nil)
+		if d.NotBefore.IsZero() {
+			return b.table(tablePending).Put(u64(u.Seq), nil)
+		}
+		return b.table(tablePending).Put(u64(u.Seq), u64(dueKey(d.NotBefore)))
 	case state.DeliveryDead:
 		o.dead = append(o.dead, key)
 		if err := b.putRow(tableLetters, []byte(letter.ID), letter); err != nil {

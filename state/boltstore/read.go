@@ -2,78 +2,19 @@ package boltstore
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/liaison-bot/liaison/state"
-	"github.com/liaison-bot/liaison/state/internal/journal"
 )
 
-// Pending implements [state.Queue].
-func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]state.StoredDelivery, error) {
-	if limit <= 0 {
-		return nil, s.open()
-	}
-	s.removal.RLock()
-	defer s.removal.RUnlock()
-	rows, whole, err := s.pendingRows(ctx, after, limit)
-	for err == nil && !whole { // some were decided meanwhile
-		rows, whole, err = s.pendingRows(ctx, after, limit)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.complete(rows, true), nil
-}
-
-// pendingRows returns the rows of a page, or what is known of those that have
-// none; it is not whole if there may be others that belong to it.
-func (s *Store) pendingRows(ctx context.Context, after uint64, limit int) (rows []deliveryRow, whole bool, err error) {
-	rest := s.undecided.after(after, limit)
-	whole = true
+// FactBy implements [state.Facts].
+func (s *Store) FactBy(ctx context.Context, key string) (by string, claimed bool, err error) {
 	err = s.view(ctx, func(r *reader) error {
-		err := r.after(tablePending, u64(after), func(k, _ []byte) (bool, error) {
-			d, err := r.indexedDelivery(number(k))
-			if err != nil {
-				return false, err
-			}
-			rows = append(rows, d)
-			return len(rows) < limit, nil
-		})
-		for _, e := range rest {
-			if r.table(tableDeliveries).Get(u64(e.seq)) != nil {
-				whole = false
-				continue
-			}
-			rows = append(rows, e.row())
-		}
+		by, claimed, err = r.FactBy(key)
 		return err
 	})
-	slices.SortFunc(rows, func(a, b deliveryRow) int { return cmp.Compare(a.Seq, b.Seq) })
-	return rows[:min(limit, len(rows))], whole || len(rows) >= limit, err
-}
-
-// complete adds to deliveries what only the journal has: everything, where they
-// have no row yet, and their bodies. One that cannot be read comes without a
-// body, so that it cannot be decoded, is given up in the end and stops no other.
-func (s *Store) complete(rows []deliveryRow, bodies bool) []state.StoredDelivery {
-	if len(rows) == 0 {
-		return nil
-	}
-	r := s.journal.Reader()
-	defer r.Close()
-	out := make([]state.StoredDelivery, len(rows))
-	for i, d := range rows {
-		if d.At != (journal.Position{}) && (bodies || d.Status == "") {
-			if err := d.fill(r, bodies); err != nil {
-				s.opts.Logger.Error("a delivery cannot be read from the journal", "source", d.Source, "delivery", d.ID, "error", err)
-			}
-		}
-		out[i] = d.StoredDelivery
-	}
-	return out
+	return by, claimed, err
 }
 
 // Delivery implements [state.Queue].

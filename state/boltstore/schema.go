@@ -25,7 +25,8 @@ const (
 	tableBodies
 	// tableDeliveryIDs is source NUL id → seq.
 	tableDeliveryIDs
-	// tablePending is seq → nothing, for the pending deliveries.
+	// tablePending is seq → when it is due, for the pending deliveries. An empty
+	// value leaves that to the row: nothing was put off, or an earlier version did it.
 	tablePending
 	// tableLetters is id → dead letter.
 	tableLetters

@@ -22,6 +22,42 @@ func (s *Store) Pending(ctx context.Context, after uint64, limit int) ([]state.S
 	}, cloneDelivery)
 }
 
+// Due implements [state.Queue].
+func (s *Store) Due(ctx context.Context, now time.Time, after uint64, limit int) (state.DuePage, error) {
+	page := state.DuePage{Through: after}
+	if limit <= 0 {
+		return page, s.locked(ctx, func() error { return nil })
+	}
+	err := s.locked(ctx, func() error {
+		rows := sorted(s.data.deliveries, func(r state.StoredDelivery) bool {
+			return r.Seq > after && r.Status == state.DeliveryPending
+		}, func(a, b state.StoredDelivery) int { return cmp.Compare(a.Seq, b.Seq) })
+		for _, row := range rows {
+			if len(page.Deliveries) == limit {
+				break
+			}
+			page.Through = row.Seq
+			switch {
+			case !row.NotBefore.After(now):
+				page.Deliveries = append(page.Deliveries, cloneDelivery(row))
+			case page.Next.IsZero() || row.NotBefore.Before(page.Next):
+				page.Next = row.NotBefore
+			}
+		}
+		return nil
+	})
+	return page, err
+}
+
+// FactBy implements [state.Facts].
+func (s *Store) FactBy(ctx context.Context, key string) (by string, claimed bool, err error) {
+	err = s.locked(ctx, func() error {
+		by, claimed = s.data.facts[key]
+		return nil
+	})
+	return by, claimed, err
+}
+
 // Delivery implements [state.Queue].
 func (s *Store) Delivery(ctx context.Context, source, id string) (state.StoredDelivery, error) {
 	return get(ctx, s, "delivery "+source+":"+id, func(d *data) (state.StoredDelivery, bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -183,6 +184,66 @@ func runQueue(t *testing.T, open Open) {
 		d := must(s.Delivery(t.Context(), "github", "4"))(t)
 		if d.Attempts != 1 || !d.NotBefore.Equal(at(3600)) {
 			t.Errorf("postponed as %+v", d)
+		}
+	})
+
+	t.Run("those that are due come by page in order, and what is passed over is told of", func(t *testing.T) {
+		s := open(t)
+		for i := range 8 {
+			accept(t, s, fmt.Sprint(i))
+		}
+		commit(t, s, state.Change{Deliveries: []state.DeliveryUpdate{
+			{Seq: 1, Status: state.DeliveryPending, NotBefore: at(50)},
+			{Seq: 3, Status: state.DeliveryPending, NotBefore: at(10)},
+			{Seq: 4, Status: state.DeliveryDone},
+			{Seq: 5, Status: state.DeliveryPending, NotBefore: at(20)},
+			{Seq: 8, Status: state.DeliveryPending, NotBefore: at(30)},
+		}})
+		for _, c := range []struct {
+			now, limit int
+			want       []uint64
+			next       time.Time
+		}{
+			{0, 1, []uint64{2, 6, 7}, at(10)},
+			{0, 9, []uint64{2, 6, 7}, at(10)},
+			{10, 2, []uint64{2, 3, 6, 7}, at(20)},
+			{29, 3, []uint64{2, 3, 5, 6, 7}, at(30)},
+			{50, 2, []uint64{1, 2, 3, 5, 6, 7, 8}, time.Time{}},
+		} {
+			var seqs []uint64
+			var after uint64
+			var next time.Time
+			for {
+				page := must(s.Due(t.Context(), at(c.now), after, c.limit))(t)
+				for _, d := range page.Deliveries {
+					seqs = append(seqs, d.Seq)
+					if len(d.Body) == 0 || d.NotBefore.After(at(c.now)) {
+						t.Errorf("due at %d: %+v", c.now, d)
+					}
+				}
+				if !page.Next.IsZero() && (next.IsZero() || page.Next.Before(next)) {
+					next = page.Next
+				}
+				if len(page.Deliveries) < c.limit {
+					if page.Through != 8 {
+						t.Errorf("looked through %d, want all 8", page.Through)
+					}
+					break
+				}
+				after = page.Through
+			}
+			wantJSON(t, seqs, c.want, fmt.Sprintf("due at %d by pages of %d", c.now, c.limit))
+			if !next.Equal(c.next) {
+				t.Errorf("at %d the next is due %v, want %v", c.now, next, c.next)
+			}
+		}
+		if page := must(s.Due(t.Context(), at(99), 4, 0))(t); len(page.Deliveries) != 0 || page.Through != 4 {
+			t.Errorf("a page of 0 is %+v", page)
+		}
+		// What was put off once and is not any more is due.
+		commit(t, s, state.Change{Deliveries: []state.DeliveryUpdate{{Seq: 1, Status: state.DeliveryPending}}})
+		if page := must(s.Due(t.Context(), at(0), 0, 1))(t); len(page.Deliveries) != 1 || page.Deliveries[0].Seq != 1 {
+			t.Errorf("due is %+v, want the first", page)
 		}
 	})
 

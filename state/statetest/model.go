@@ -227,6 +227,21 @@ func (m *model) compare(t *rapid.T) {
 	got, ok, err = m.engine.NextTimer(ctx)
 	want, wantOK, wantErr = m.memory.NextTimer(ctx)
 	same(t, fmt.Sprint(got, ok), fmt.Sprint(want, wantOK), err, wantErr)
+	for _, now := range []int{0, 3} {
+		due, err := m.engine.Due(ctx, at(now), 1, 2)
+		wantDue, wantErr := m.memory.Due(ctx, at(now), 1, 2)
+		for _, page := range []state.DuePage{due, wantDue} {
+			for i, d := range page.Deliveries {
+				page.Deliveries[i] = timeless(d)
+			}
+		}
+		same(t, due, wantDue, err, wantErr)
+	}
+	for i := range 20 {
+		by, claimed, err := m.engine.FactBy(ctx, fmt.Sprint(i))
+		wantBy, wantClaimed, wantErr := m.memory.FactBy(ctx, fmt.Sprint(i))
+		same(t, fmt.Sprint(by, claimed), fmt.Sprint(wantBy, wantClaimed), err, wantErr)
+	}
 	for i := range 10 {
 		id := fmt.Sprint(i)
 		d, err := m.engine.Delivery(ctx, "github", id)

@@ -23,6 +23,12 @@ func runFacts(t *testing.T, open Open) {
 		if !ok || claimed.By != "github:a" || claimed.Fact != "opened:7:sha1" {
 			t.Errorf("the second claim: %+v", claimed)
 		}
+		for fact, want := range map[string]string{"opened:7:sha1": "github:a", "opened:7": "", "": ""} {
+			by, known, err := s.FactBy(t.Context(), fact)
+			if err != nil || by != want || known != (want != "") {
+				t.Errorf("fact %q is claimed by %q: %v, %v", fact, by, known, err)
+			}
+		}
 	})
 
 	t.Run("a fact has one winner among many at the same time", func(t *testing.T) {

@@ -134,6 +134,8 @@ func runAdmin(t *testing.T, open Open) {
 			"Accept again": func() error { _, err := s.Accept(ctx, delivery("a")); return err },
 			"Commit":       func() error { _, err := s.Commit(ctx, state.Change{Facts: []state.Fact{{Key: "f"}}}); return err },
 			"Confirm":      func() error { _, err := s.Commit(ctx, state.Change{Confirm: []uint64{1}}); return err },
+			"Due":          func() error { _, err := s.Due(ctx, at(0), 0, 1); return err },
+			"FactBy":       func() error { _, _, err := s.FactBy(ctx, "f"); return err },
 			"Pending":      func() error { _, err := s.Pending(ctx, 0, 1); return err },
 			"Delivery":     func() error { _, err := s.Delivery(ctx, "github", "a"); return err },
 			"Deliveries":   func() error { _, _, err := s.Deliveries(ctx, state.DeliveryFilter{}, 1); return err },
