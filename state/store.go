@@ -104,6 +104,7 @@ type Store interface {
 	Wakes
 	Lifecycle
 	AgentRecords
+	Vault
 	Committer
 	Admin
 }

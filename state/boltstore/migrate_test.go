@@ -19,6 +19,7 @@ var addedBy = map[uint64][]string{
 	3: {"session_lists", "settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys",
 		"session_outbox", "dropped", "packed", "segments", "in_segment"},
 	4: {"counts", "count_ages", "effect_ages"},
+	5: {"vault"},
 }
 
 // asOf makes a file of this version look as one of an earlier schema.
@@ -51,7 +52,7 @@ func asOf(t *testing.T, path string, version uint64) {
 func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 	t.Parallel()
 	day := time.Now()
-	for _, version := range []uint64{1, 2, 3} {
+	for _, version := range []uint64{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "liaison.db")
@@ -89,6 +90,9 @@ func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 				}
 				r := state.AgentRecord{Kind: state.RecordAgent, ID: fmt.Sprint("a", s.Epoch())}
 				if err := s.CreateAgentRecord(t.Context(), r); err != nil {
+					t.Error(err)
+				}
+				if err := s.PutSecret(t.Context(), state.Secret{ID: r.ID, Data: []byte("sealed")}); err != nil {
 					t.Error(err)
 				}
 				for _, f := range []state.SessionFilter{{Principal: "owner 1"}, {Principal: "owner 1", Channel: "http"}} {

@@ -105,6 +105,8 @@ const (
 	// tableEffectAges is time id → nothing, for outbox items without a session, by
 	// when they were done.
 	tableEffectAges
+	// tableVault is id → secret, as it was given. It came with schema version 5.
+	tableVault
 	tableCount
 )
 
@@ -117,6 +119,7 @@ var tableNames = [tableCount]string{
 	"settled", "fact_ages", "session_ages", "session_age", "holds", "session_keys", "session_outbox", "dropped",
 	"packed", "segments", "in_segment",
 	"counts", "count_ages", "effect_ages",
+	"vault",
 }
 
 // The keys of tableMeta.
@@ -135,7 +138,7 @@ var (
 )
 
 // schemaVersion is what this program writes.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
@@ -151,7 +154,8 @@ var migrations = [schemaVersion]func(*bolt.Tx, time.Time) error{
 		}
 		return err
 	},
-	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableCounts, tableCount) },
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableCounts, tableVault) },
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableVault, tableCount) },
 }
 
 // createTables makes the tables from first up to the one before end.

@@ -26,6 +26,7 @@ type data struct {
 	lifecycle   map[uint64][]state.LifecycleEvent
 	records     map[recordKey]state.AgentRecord
 	runEvents   map[string][]state.RunEvent
+	vault       map[string]state.Secret
 	ages        ages
 }
 
@@ -57,6 +58,7 @@ func newData() *data {
 		lifecycle:   map[uint64][]state.LifecycleEvent{},
 		records:     map[recordKey]state.AgentRecord{},
 		runEvents:   map[string][]state.RunEvent{},
+		vault:       map[string]state.Secret{},
 		ages:        newAges(),
 	}
 }

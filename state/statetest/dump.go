@@ -27,6 +27,7 @@ type snapshot struct {
 	Lifecycle []state.LifecycleEvent
 	Records   []state.AgentRecord
 	RunEvents []state.RunEvent
+	Vault     []state.Secret
 }
 
 const all = 1 << 20
@@ -48,6 +49,7 @@ func dump(t testing.TB, s state.Store) snapshot {
 		Timers:    must(s.DueTimers(ctx, farFuture, all))(t),
 		Wakes:     must(s.PendingWakes(ctx, "", all))(t),
 		Lifecycle: must(s.PendingLifecycle(ctx))(t),
+		Vault:     must(s.Secrets(ctx, "", all))(t),
 	}
 	for i, d := range snap.Pending {
 		snap.Bodies = append(snap.Bodies, string(d.Body))

@@ -41,6 +41,7 @@ func runModel(t *testing.T, open OpenAt) {
 			"confirm": m.confirm,
 			"record":  m.record,
 			"say":     m.say,
+			"secret":  m.secret,
 			"crash":   m.crash,
 			"close":   m.close,
 			"":        m.compare,

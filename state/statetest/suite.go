@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("Lifecycle", func(t *testing.T) { runLifecycle(t, open) })
 	t.Run("AgentRecords", func(t *testing.T) { runAgentRecords(t, open) })
 	t.Run("RunEvents", func(t *testing.T) { runRunEvents(t, open) })
+	t.Run("Vault", func(t *testing.T) { runVault(t, open) })
 	t.Run("Admin", func(t *testing.T) { runAdmin(t, open) })
 }
 
