@@ -98,7 +98,8 @@ type Intent struct {
 	// channel whose key begins with one of them is archived, and Key, which some
 	// sessions may have, only tells the order among deliveries.
 	KeyPrefixes []string
-	// Fact is the delivery's meaning; a second delivery with the same fact changes nothing.
+	// Fact is the delivery's meaning; a second delivery with the same fact changes
+	// nothing, and is not weighed if it comes after the decision about the first.
 	Fact      string
 	Title     string
 	Principal string

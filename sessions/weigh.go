@@ -58,6 +58,11 @@ func (d *dispatcher) stopping() bool { return d.e.actors.turns.Err() != nil }
 // weigh asks the channel what a delivery is worth. It reports false when the
 // delivery was put off, given up or left to the next process.
 func (d *dispatcher) weigh(w *inHand) bool {
+	if by, known := d.e.dealtWith(w.del, w.in); known {
+		d.e.settleDelivery(w.del, state.DeliveryIgnored, "duplicate of "+by)
+		w.settled()
+		return false
+	}
 	if w.in.Action != ActionStop { // which waits for nobody
 		defer d.slowly()()
 	}
@@ -84,6 +89,17 @@ func (d *dispatcher) weigh(w *inHand) bool {
 	}
 	w.settled()
 	return false
+}
+
+// dealtWith reports whether the meaning of a delivery was decided about already,
+// and for whom, so that nobody is asked what it is worth. The commit of a decision
+// has the last word.
+func (e *Engine) dealtWith(del state.StoredDelivery, in Intent) (by string, known bool) {
+	if in.Fact == "" || del.Replays > 0 {
+		return "", false
+	}
+	by, known, err := e.store.FactBy(e.actors.ctx, in.Fact)
+	return by, known && err == nil
 }
 
 // slowly has one delivery weighed after the other, each with a rest behind it,

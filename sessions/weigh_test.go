@@ -77,6 +77,53 @@ func TestWhatWasWeighedIsDecided(t *testing.T) {
 	}
 }
 
+// What was decided about already is known without asking anybody, which matters
+// while the platform is out of reach: a duplicate would be put off for hours.
+func TestADuplicateIsNotWeighed(t *testing.T) {
+	inHouse(t, func(h *house) {
+		var weighed int
+		down := false
+		h.world.weigh = func(_ context.Context, in Intent) (Intent, error) {
+			weighed++
+			if down {
+				return in, &RetryError{Uncounted: true, Err: errors.New("no route")}
+			}
+			return in, nil
+		}
+		asked := asked1("k", "hi")
+		asked.Fact = "f"
+		first := h.send(asked)
+		h.wait(2 * time.Second)
+		down = true
+		twice := h.send(asked)
+		h.settle()
+		stop := request{Do: "stop", Key: "k", Fact: "f", Weigh: true}
+		stopped := h.send(stop)
+		h.settle()
+		h.wantDelivery(first, state.DeliveryDone, "queued as turn")
+		h.wantDelivery(twice, state.DeliveryIgnored, "duplicate of test:"+first)
+		h.wantDelivery(stopped, state.DeliveryIgnored, "duplicate of test:"+first)
+		if weighed != 1 {
+			t.Errorf("the channel was asked %d times, want once", weighed)
+		}
+		// Of two in one line the second comes after the decision about the first.
+		down, asked.Fact = false, "g"
+		h.send(asked)
+		second := h.send(asked)
+		h.wait(2 * time.Second)
+		h.wantDelivery(second, state.DeliveryIgnored, "duplicate of test:d4")
+		if weighed != 2 {
+			t.Errorf("the channel was asked %d times, want twice", weighed)
+		}
+		h.replay(twice) // a person wants it all the same
+		h.wait(2 * time.Second)
+		h.wantDelivery(twice, state.DeliveryDone, "replay 1: queued as turn")
+		if weighed != 3 {
+			t.Errorf("the channel was asked %d times, want three times", weighed)
+		}
+	})
+}
+
 // plain is a channel that can weigh nothing.
 type plain struct{ Channel }
 
