@@ -84,6 +84,7 @@ func newApp(o Options) (*app, error) {
 			graphQL:   graphQL,
 			userAgent: "liaison/" + cmp.Or(o.Version, "dev"),
 			clock:     &clockWatch{now: o.Now, log: o.Logger},
+			reach:     &reach{now: o.Now, log: o.Logger},
 		},
 		circuit: &circuit{now: o.Now, log: o.Logger, open: map[int64]*breach{}},
 		grants:  grants{known: map[int64]grant{}},

@@ -48,7 +48,7 @@ func (t *repoTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, errors.New("github: a request whose body cannot be sent twice")
 		}
 	}
-	if err := t.app.circuit.check(t.id.installation); err != nil {
+	if err := t.app.refused(t.id.installation); err != nil {
 		return nil, err
 	}
 	resp, err := t.exchange(req)

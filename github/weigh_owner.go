@@ -46,7 +46,7 @@ type ownerTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *ownerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.app.circuit.check(t.installation); err != nil {
+	if err := t.app.refused(t.installation); err != nil {
 		return nil, err
 	}
 	token := t.signer()

@@ -43,6 +43,7 @@ type wire struct {
 	graphQL   *url.URL
 	userAgent string
 	clock     *clockWatch
+	reach     *reach
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -56,6 +57,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set("User-Agent", w.userAgent)
 	resp, err := w.base.RoundTrip(req)
+	w.reach.note(err)
 	if err != nil {
 		return nil, err
 	}
