@@ -39,7 +39,7 @@ func (r *run) ask(ctx context.Context, noTools bool) (*reply, error) {
 		}
 		var f *fault
 		if !errors.As(err, &f) {
-			f = r.e.transportFault(err)
+			f = r.e.requestFault(err)
 		}
 		switch f.kind {
 		case faultFinal:

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
+	"github.com/liaison-bot/liaison/bridge/local/chat/completions"
 )
 
 // rawCall is a tool call as it arrives, in pieces.
 type rawCall struct {
-	index     int64
-	indexed   bool
+	index     completions.Number
 	id        string
 	name      string
 	arguments strings.Builder
@@ -27,13 +26,13 @@ type assembly struct {
 }
 
 // add takes one piece.
-func (a *assembly) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
+func (a *assembly) add(piece completions.ToolCallPiece) {
 	c := a.find(piece)
 	if c == nil {
 		if len(a.calls) >= 2*maxCalls {
 			return // more than are answered; the excess is dropped
 		}
-		c = &rawCall{index: piece.Index, indexed: piece.JSON.Index.Valid()}
+		c = &rawCall{index: piece.Index}
 		a.calls = append(a.calls, c)
 	}
 	if c.id == "" {
@@ -42,13 +41,10 @@ func (a *assembly) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
 	if c.name == "" {
 		c.name = piece.Function.Name
 	}
-	if extra := piece.JSON.ExtraFields["extra_content"].Raw(); extra != "" && extra != "null" && len(extra) <= maxReasoningBytes {
-		c.extra = json.RawMessage(extra)
+	if extra := piece.ExtraContent; len(extra) > 0 && string(extra) != "null" && len(extra) <= maxReasoningBytes {
+		c.extra = extra
 	}
-	part := piece.Function.Arguments
-	if raw := piece.Function.JSON.Arguments.Raw(); strings.HasPrefix(raw, "{") {
-		part = raw // an object instead of its text
-	}
+	part := string(piece.Function.Arguments)
 	if c.arguments.Len()+len(part) > maxArgumentBytes {
 		c.overflow = true
 		return
@@ -57,20 +53,19 @@ func (a *assembly) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
 }
 
 // find is the call that a piece belongs to, or nil for one that begins a new one.
-func (a *assembly) find(piece openai.ChatCompletionChunkChoiceDeltaToolCall) *rawCall {
+func (a *assembly) find(piece completions.ToolCallPiece) *rawCall {
 	var last, byIndex *rawCall
-	indexed := piece.JSON.Index.Valid()
 	for _, c := range a.calls {
 		if piece.ID != "" && c.id == piece.ID && !c.restarted(piece) {
 			return c
 		}
-		if indexed && c.indexed && c.index == piece.Index {
+		if piece.Index.Valid && c.index == piece.Index {
 			byIndex = c
 		}
 		last = c
 	}
 	into := byIndex
-	if into == nil && (!indexed || piece.Function.Name == "" && piece.ID == "") {
+	if into == nil && (!piece.Index.Valid || piece.Function.Name == "" && piece.ID == "") {
 		into = last
 	}
 	switch {
@@ -86,7 +81,7 @@ func (a *assembly) find(piece openai.ChatCompletionChunkChoiceDeltaToolCall) *ra
 
 // restarted reports whether a piece with a name begins a new call although c
 // could go on: c is whole already, or has another name.
-func (c *rawCall) restarted(piece openai.ChatCompletionChunkChoiceDeltaToolCall) bool {
+func (c *rawCall) restarted(piece completions.ToolCallPiece) bool {
 	name := piece.Function.Name
 	if name == "" || c.name == "" {
 		return false
@@ -94,8 +89,7 @@ func (c *rawCall) restarted(piece openai.ChatCompletionChunkChoiceDeltaToolCall)
 	if name != c.name {
 		return true
 	}
-	carries := piece.Function.Arguments != "" || strings.HasPrefix(piece.Function.JSON.Arguments.Raw(), "{")
-	return carries && isObject(c.arguments.String())
+	return piece.Function.Arguments != "" && isObject(c.arguments.String())
 }
 
 // list is the calls in the order in which they began.

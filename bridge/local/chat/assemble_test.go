@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-
 	"github.com/liaison-bot/liaison/bridge/local/chat/chattest"
+	"github.com/liaison-bot/liaison/bridge/local/chat/completions"
 )
 
 // pieces reads tool call pieces as a stream brings them.
-func pieces(t testing.TB, list string) []openai.ChatCompletionChunkChoiceDeltaToolCall {
+func pieces(t testing.TB, list string) []completions.ToolCallPiece {
 	t.Helper()
-	var out []openai.ChatCompletionChunkChoiceDeltaToolCall
+	var out []completions.ToolCallPiece
 	if err := json.Unmarshal([]byte(list), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +82,10 @@ func FuzzStream(f *testing.F) {
 	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":[\"x\"],\"tool_calls\":{}},\"finish_reason\":3}],\"usage\":[]}\n\n")
 	tools := []Tool{echo("read"), echo("grep")}
 	f.Fuzz(func(t *testing.T, stream string) {
-		e, err := New(Options{APIKey: chattest.Key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &run{e: e, q: Request{Model: "test-model"}, messages: []Message{{Role: RoleUser, Text: "Go."}}}
+		r := &run{q: Request{Model: "test-model"}, messages: []Message{{Role: RoleUser, Text: "Go."}}}
 		rep := new(reply)
 		res := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(stream))}
-		_ = e.receive(res, rep, sink{text: func(string) {}, thought: func(string) {}}, func() {}) // what came before an error counts, too
+		_ = rep.receive(completions.NewStream(res, limits, nil), sink{text: func(string) {}, thought: func(string) {}}, func() {}) // what came before an error counts, too
 		calls := prepare(rep.calls.list(), tools, false)
 		r.append(rep, calls)
 		r.messages = append(r.messages, r.callTools(t.Context(), calls)...)

@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"github.com/liaison-bot/liaison/bridge/local/chat/completions"
 )
 
 // Options say where the endpoint is.
@@ -37,8 +36,7 @@ type Options struct {
 
 // Endpoint is a place that answers chat completions. It is safe for concurrent use.
 type Endpoint struct {
-	chat      openai.ChatCompletionService
-	list      openai.ModelService
+	client    *completions.Client
 	transport *http.Transport
 	// where names the endpoint to a person, without what could be secret in its URL.
 	where  string
@@ -104,20 +102,14 @@ func New(o Options) (*Endpoint, error) {
 	if e.random == nil {
 		e.random = rand.Float64
 	}
-	client := &http.Client{
-		Transport: e.transport,
-		// The key goes to the endpoint that was named, and nowhere else.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	options := []option.RequestOption{
-		option.WithBaseURL(u.String()), option.WithHTTPClient(client),
-		option.WithMaxRetries(0), option.WithMiddleware(e.refused),
-	}
-	if key != "" {
-		options = append(options, option.WithAPIKey(key))
-	}
-	e.chat = openai.NewChatCompletionService(options...)
-	e.list = openai.NewModelService(options...)
+	e.client = completions.New(completions.Options{
+		BaseURL: u, Key: key, Limits: limits, Now: e.now,
+		HTTP: &http.Client{
+			Transport: e.transport,
+			// The key goes to the endpoint that was named, and nowhere else.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	})
 	return e, nil
 }
 
@@ -126,16 +118,6 @@ func (e *Endpoint) Close() { e.transport.CloseIdleConnections() }
 
 // String names the endpoint to a person.
 func (e *Endpoint) String() string { return e.where }
-
-// refused turns every answer that is none into a [*fault], before the client reads it.
-func (e *Endpoint) refused(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err != nil || res.StatusCode >= 200 && res.StatusCode < 300 {
-		return res, err
-	}
-	defer res.Body.Close()
-	return nil, e.faultOf(res)
-}
 
 // sleep waits for d or the end of ctx.
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,18 +1,16 @@
 package chat
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/liaison-bot/liaison/bridge/local/chat/completions"
 )
 
 // The codes of an [Error].
@@ -87,67 +85,40 @@ const (
 
 func (f *fault) Error() string { return f.reason }
 
-// faultOf reads an answer that is none.
-func (e *Endpoint) faultOf(res *http.Response) *fault {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBytes)) // what there is of it will do
-	said := readRefusal(body)
-	f := e.classify(res.StatusCode, said)
-	f.after = retryAfter(res.Header, e.now())
-	if res.Header.Get("X-Should-Retry") == "false" && f.kind == faultPasses {
+// faultOf is about an endpoint that answered with an error.
+func (e *Endpoint) faultOf(said *completions.Error) *fault {
+	f := e.classify(statusOf(said), said)
+	f.after = said.RetryAfter
+	if said.Hopeless && f.kind == faultPasses {
 		f.kind = faultFinal
+	}
+	if said.RequestID != "" {
+		f.detail = "request " + e.mask(said.RequestID)
 	}
 	return f
 }
 
-// refusal is an error as endpoints write it.
-type refusal struct {
-	Message string
-	Type    string
-	Code    string
-}
-
-// readRefusal reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}, a
-// list of one of them, or plain text.
-func readRefusal(body []byte) refusal {
-	body = bytes.TrimSpace(body)
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
+// statusOf is the status of an error, or for one that came in a stream, where
+// there is none, the one that it would have had.
+func statusOf(said *completions.Error) int {
+	if said.Status != 0 {
+		return said.Status
 	}
-	var outer map[string]json.RawMessage
-	if json.Unmarshal(body, &outer) != nil {
-		if bytes.HasPrefix(body, []byte("<")) {
-			return refusal{} // a page of some proxy
-		}
-		return refusal{Message: string(body)}
+	if status, err := strconv.Atoi(said.Code); err == nil && status >= 400 && status <= 599 {
+		return status
 	}
-	inner := outer
-	if raw, ok := outer["error"]; ok {
-		if json.Unmarshal(raw, &inner) != nil {
-			return refusal{Message: plain(raw)}
-		}
+	mark := strings.ToLower(said.Code + said.Type)
+	switch {
+	case strings.Contains(mark, "rate_limit"), strings.Contains(mark, "ratelimit"):
+		return http.StatusTooManyRequests
+	case strings.Contains(mark, "invalid_request"):
+		return http.StatusBadRequest
 	}
-	message := plain(inner["message"])
-	if message == "" {
-		message = plain(inner["detail"])
-	}
-	return refusal{Message: message, Type: plain(inner["type"]), Code: plain(inner["code"])}
-}
-
-// plain is a JSON value as text: a string without its quotes, others as they are.
-func plain(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
+	return http.StatusInternalServerError
 }
 
 // classify decides what can be done about a refusal.
-func (e *Endpoint) classify(status int, said refusal) *fault {
+func (e *Endpoint) classify(status int, said *completions.Error) *fault {
 	f := &fault{status: status, message: said.Message, after: -1, code: CodeRefused}
 	text := strings.ToLower(said.Code + " " + said.Type + " " + said.Message)
 	has := func(parts ...string) bool {
@@ -202,35 +173,20 @@ var tooLongMarks = []string{
 	"reduce the length", "request too large", "request_too_large", "string_above_max_length",
 }
 
-// streamFault reads an error that came in a stream, where there is no status.
-func (e *Endpoint) streamFault(body []byte) *fault {
-	said := readRefusal(body)
-	status, err := strconv.Atoi(said.Code)
-	if err != nil || status < 400 || status > 599 {
-		status = http.StatusInternalServerError
-		if mark := strings.ToLower(said.Code + said.Type); strings.Contains(mark, "rate_limit") || strings.Contains(mark, "ratelimit") {
-			status = http.StatusTooManyRequests
-		} else if strings.Contains(mark, "invalid_request") {
-			status = http.StatusBadRequest
-		}
-	}
-	return e.classify(status, said)
-}
-
-// transportFault is about a request that got no answer, or not all of it.
-func (e *Endpoint) transportFault(err error) *fault {
+// requestFault is about a request that got no answer, or not all of one.
+func (e *Endpoint) requestFault(err error) *fault {
 	f := &fault{kind: faultPasses, code: CodeUpstream, after: -1}
-	var already *fault
+	var said *completions.Error
 	var certificate *tls.CertificateVerificationError
 	var outer *url.Error
 	switch {
-	case errors.As(err, &already):
-		return already
+	case errors.As(err, &said):
+		return e.faultOf(said)
 	case errors.As(err, &certificate):
 		f.kind = faultFinal
 		f.reason = "the certificate of the model endpoint cannot be trusted"
 		f.detail = e.mask(certificate.Error())
-	case errors.Is(err, errTooMuch), errors.Is(err, bufio.ErrTooLong):
+	case errors.Is(err, completions.ErrTooLarge):
 		f.kind = faultFinal
 		f.reason = fmt.Sprintf("the model endpoint sent more than one answer may have, %d MiB of text", maxTextBytes>>20)
 	case errors.Is(err, errIdle):
@@ -244,27 +200,6 @@ func (e *Endpoint) transportFault(err error) *fault {
 		f.detail = e.mask(err.Error())
 	}
 	return f
-}
-
-// retryAfter reads how long to wait; negative when the endpoint does not say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-		return seconds(ms / 1000)
-	}
-	given := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(given, 64); err == nil && s >= 0 {
-		return seconds(s)
-	}
-	if at, err := http.ParseTime(given); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return -1
-}
-
-// seconds is a number of seconds that may be absurd.
-func seconds(s float64) time.Duration {
-	const day = 24 * 60 * 60
-	return time.Duration(min(s, 365*day) * float64(time.Second))
 }
 
 // final is the fault as the end of the run, after a number of tries.

@@ -1,6 +1,10 @@
 package chat
 
-import "time"
+import (
+	"time"
+
+	"github.com/liaison-bot/liaison/bridge/local/chat/completions"
+)
 
 const (
 	// defaultBaseURL is OpenAI's own
@@ -72,3 +76,6 @@ const (
 	maxListed    = 2000
 	maxModelID   = 200
 )
+
+// limits are the bounds of what is read from an endpoint at once.
+var limits = completions.Limits{Stream: maxStreamBytes, Event: maxEventBytes, List: maxListBytes, Error: maxErrorBytes}

@@ -2,15 +2,11 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"unicode"
-
-	"github.com/openai/openai-go/v3/option"
 )
 
 // Model is a model that the endpoint lists.
@@ -23,43 +19,30 @@ type Model struct {
 // ErrNoList is returned by an endpoint that has no list of models.
 var ErrNoList = errors.New("the endpoint has no list of models")
 
-// windowFields are the names under which endpoints say how large a context is.
-var windowFields = []string{"context_length", "context_window", "max_context_length", "max_model_len"}
-
 // Models asks the endpoint for its models, in its own order, those first that
 // look as if they could chat. Without a list the error is [ErrNoList], when the
 // endpoint refuses or cannot be reached an [*Error]; neither is tried again.
 func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
-	page, err := e.list.List(ctx, option.WithMiddleware(bounded))
+	list, err := e.client.Models(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("list the models of %s: %w", e.where, ctx.Err())
 		}
-		f := e.transportFault(err)
+		f := e.requestFault(err)
 		switch f.status {
 		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 			return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
 		}
 		return nil, fmt.Errorf("list the models of %s: %w", e.where, &Error{Code: f.code, Reason: f.reason, Detail: f.detail})
 	}
-	if page == nil {
-		return nil, fmt.Errorf("list the models of %s: %w", e.where, ErrNoList)
-	}
 	var chat, other []Model
 	seen := make(map[string]bool)
-	for _, m := range page.Data {
+	for _, m := range list {
 		if !validModelID(m.ID) || seen[m.ID] || len(seen) == maxListed {
 			continue
 		}
 		seen[m.ID] = true
-		model := Model{ID: m.ID}
-		for _, name := range windowFields {
-			var n int64
-			if json.Unmarshal([]byte(m.JSON.ExtraFields[name].Raw()), &n) == nil && n > 0 {
-				model.Window = n
-				break
-			}
-		}
+		model := Model{ID: m.ID, Window: m.Window()}
 		if looksLikeChat(m.ID) {
 			chat = append(chat, model)
 		} else {
@@ -70,18 +53,6 @@ func (e *Endpoint) Models(ctx context.Context) ([]Model, error) {
 		return nil, fmt.Errorf("list the models of %s: it is empty: %w", e.where, ErrNoList)
 	}
 	return append(chat, other...), nil
-}
-
-// bounded keeps a list from filling the memory.
-func bounded(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err == nil {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, maxListBytes), res.Body}
-	}
-	return res, err
 }
 
 func validModelID(id string) bool {

@@ -1,16 +1,12 @@
 package chat
 
-import (
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-)
+import "github.com/liaison-bot/liaison/bridge/local/chat/completions"
 
 // params is a request as the client sends it.
-func params(model, system string, messages []Message, tools []Tool, noTools, usage bool) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{
+func params(model, system string, messages []Message, tools []Tool, noTools, usage bool) completions.Request {
+	p := completions.Request{
 		Model:    model,
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(system)},
+		Messages: []completions.Message{{Role: completions.RoleSystem, Content: completions.Text(system)}},
 	}
 	for i := 0; i < len(messages); i++ {
 		switch m := messages[i]; m.Role {
@@ -23,21 +19,17 @@ func params(model, system string, messages []Message, tools []Tool, noTools, usa
 		case RoleAssistant:
 			p.Messages = append(p.Messages, assistantParam(m))
 		case RoleTool:
-			p.Messages = append(p.Messages, openai.ToolMessage(m.Text, m.CallID))
+			p.Messages = append(p.Messages, completions.Message{Role: completions.RoleTool, Content: completions.Text(m.Text), ToolCallID: m.CallID})
 		}
 	}
 	for _, t := range tools {
-		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: t.parameters()}
-		if t.Description != "" {
-			f.Description = param.NewOpt(t.Description)
-		}
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(f))
+		p.Tools = append(p.Tools, completions.FunctionTool(completions.Function{Name: t.Name, Description: t.Description, Parameters: t.parameters()}))
 	}
 	if noTools && len(tools) > 0 {
-		p.ToolChoice = openai.ChatCompletionToolChoiceOptionUnionParam{OfAuto: param.NewOpt("none")}
+		p.ToolChoice = "none"
 	}
 	if usage {
-		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
+		p.StreamOptions = &completions.StreamOptions{IncludeUsage: true}
 	}
 	return p
 }
@@ -50,37 +42,31 @@ func joined(a, b Message) Message {
 	return Message{Role: RoleUser, Text: text + b.Text, Images: append(a.Images[:len(a.Images):len(a.Images)], b.Images...)}
 }
 
-func userParam(m Message) openai.ChatCompletionMessageParamUnion {
+func userParam(m Message) completions.Message {
+	out := completions.Message{Role: completions.RoleUser, Content: completions.Text(m.Text)}
 	if len(m.Images) == 0 {
-		return openai.UserMessage(m.Text)
+		return out
 	}
-	var parts []openai.ChatCompletionContentPartUnionParam
+	var parts completions.Parts
 	if spoken(m.Text) {
-		parts = append(parts, openai.TextContentPart(m.Text))
+		parts = append(parts, completions.TextPart(m.Text))
 	}
 	for _, image := range m.Images {
-		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: image.URL}))
+		parts = append(parts, completions.ImagePart(image.URL))
 	}
-	return openai.UserMessage(parts)
+	out.Content = parts
+	return out
 }
 
-func assistantParam(m Message) openai.ChatCompletionMessageParamUnion {
-	var a openai.ChatCompletionAssistantMessageParam
+func assistantParam(m Message) completions.Message {
+	out := completions.Message{Role: completions.RoleAssistant, ReasoningContent: m.Reasoning}
 	if spoken(m.Text) {
-		a.Content.OfString = param.NewOpt(m.Text)
+		out.Content = completions.Text(m.Text)
 	}
 	for _, c := range m.Calls {
-		f := &openai.ChatCompletionMessageFunctionToolCallParam{
-			ID:       c.ID,
-			Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Arguments},
-		}
-		if c.Extra != nil {
-			f.SetExtraFields(map[string]any{"extra_content": c.Extra})
-		}
-		a.ToolCalls = append(a.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{OfFunction: f})
+		call := completions.FunctionCall(c.ID, c.Name, c.Arguments)
+		call.ExtraContent = c.Extra
+		out.ToolCalls = append(out.ToolCalls, call)
 	}
-	if m.Reasoning != "" {
-		a.SetExtraFields(map[string]any{"reasoning_content": m.Reasoning})
-	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &a}
+	return out
 }
