@@ -1,0 +1,85 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+)
+
+// Ephemeral shows a message to one member of a channel, who may not see it: Slack
+// keeps it nowhere. It takes no marker.
+func (c *Client) Ephemeral(ctx context.Context, at Place, user string, m Message) error {
+	m.Key = ""
+	options := m.options()
+	if at.Thread != "" {
+		options = append(options, slack.MsgOptionTS(at.Thread))
+	}
+	return c.do(ctx, call{method: "chat.postEphemeral", at: at, write: &write{priority: Answer, spends: true}},
+		func(ctx context.Context, api *slack.Client) error {
+			_, err := api.PostEphemeralContext(ctx, at.Channel, user, options...)
+			return err
+		})
+}
+
+const methodRespond = "response_url"
+
+// Respond answers a click or a command by its response_url, to the person alone.
+// Slack takes plain text there, within 30 minutes and five times; markdown blocks
+// are refused. The address is a credential, and no error names it.
+// https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
+func (c *Client) Respond(ctx context.Context, responseURL, text string) error {
+	u, err := url.Parse(responseURL)
+	if err != nil || !c.slacks(u) {
+		return &Error{Class: ErrGone, Method: methodRespond, Err: errors.New("the address is none of Slack's")}
+	}
+	raw, err := json.Marshal(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
+	if err != nil {
+		return &Error{Class: ErrRefused, Method: methodRespond, Err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(raw))
+	if err != nil {
+		return &Error{Class: ErrGone, Method: methodRespond, Err: errors.New("the address cannot be called")}
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, body, err := c.reader.exchange(req, methodRespond)
+	if err != nil {
+		return err
+	}
+	// A good answer is the word "ok" or a JSON object that says so; 404 and 410 say
+	// that the time is over, with or without a reason.
+	switch {
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
+		return &Error{Class: ErrGone, Method: methodRespond, Code: "expired_url"}
+	case resp.StatusCode == http.StatusOK && strings.TrimSpace(string(body[:min(len(body), maxResponse)])) == "ok":
+		return nil
+	}
+	return c.reader.judge(resp, body, methodRespond)
+}
+
+// slacks reports whether an address is Slack's, or that of the API that we call.
+func (c *Client) slacks(u *url.URL) bool {
+	if u.User != nil {
+		return false
+	}
+	if u.Scheme == c.host.Scheme && strings.EqualFold(u.Host, c.host.Host) {
+		return true
+	}
+	host := strings.ToLower(u.Hostname())
+	if u.Scheme != "https" || u.Port() != "" && u.Port() != "443" {
+		return false
+	}
+	for _, domain := range []string{"slack.com", "slack-gov.com", "slack-files.com"} {
+		if host == domain || strings.HasSuffix(host, "."+domain) {
+			return true
+		}
+	}
+	return false
+}
