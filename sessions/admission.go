@@ -28,7 +28,9 @@ func (a *actor) settleBy(d state.StoredDelivery, in Intent, build func(*draft) e
 		if err := build(dr); err != nil {
 			return err
 		}
-		dr.change.Facts = factOf(d, in)
+		if !dr.unclaimed {
+			dr.change.Facts = factOf(d, in)
+		}
 		dr.oweTo(owedFor(d, in), d.Source, in.Effects)
 		decided = dr.change.Deliveries
 		return nil
@@ -57,14 +59,20 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 	by := asked{
 		channel: del.Source, principal: in.Principal, text: in.Message, request: in.Request,
 		revision: in.Revision, deliveryID: ref(del), reason: in.Reason, preempts: in.Admission == AdmitPreempt,
+		messageID: in.MessageID, quiet: in.Quiet,
 	}
 	if a.sess.Version == 0 {
 		switch in.Action {
 		case ActionArchive:
 			d.settle(del, state.DeliveryIgnored, "no session to archive: "+in.Reason, "")
 			return nil
-		case ActionWake:
-			d.settle(del, state.DeliveryIgnored, "no session to wake: "+in.Reason, "")
+		case ActionWake, ActionAmend, ActionNote:
+			d.settle(del, state.DeliveryIgnored, noSuchSession+in.Reason, "")
+			return nil
+		}
+		if in.Existing {
+			d.unclaimed = true // what begins the session may speak of the same thing
+			d.settle(del, state.DeliveryIgnored, noSuchSession+in.Reason, "")
 			return nil
 		}
 		d.create(state.Session{
@@ -74,9 +82,14 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 		a.admitted(d, del, in, by)
 		return nil
 	}
-	if in.Action == ActionWake {
+	switch in.Action {
+	case ActionWake:
 		a.wake(d, del, in)
 		return nil
+	case ActionAmend:
+		return a.amend(d, del, in)
+	case ActionNote:
+		return a.note(d, del, in)
 	}
 	reason, err := a.unwanted(in)
 	if err != nil {
@@ -252,7 +265,7 @@ func (d *draft) interruptAs(t state.Turn, r Report) {
 	if run := a.running; run != nil && run.row.ID == t.ID && t.Status == state.TurnRunning {
 		run.before.plus(run.meter.sofar()).on(row)
 	}
-	if t.Status == state.TurnQueued && t.Attempts > 0 {
+	if t.Status == state.TurnQueued && (t.Attempts > 0 || !t.NotBefore.IsZero()) {
 		d.change.CancelTimers = append(d.change.CancelTimers, retryTimerID(t.ID))
 	}
 	r.Moment, r.Reason = MomentInterrupted, row.Reason

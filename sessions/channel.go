@@ -260,6 +260,8 @@ type Report struct {
 	Superseded bool
 	Stopped    bool
 	Empty      bool
+	// Withdrawn is set, with MomentDropped, when everything that was asked was taken back.
+	Withdrawn bool
 	// Model is the model that answered, where known.
 	Model string
 	// Duration is how long the agent ran.

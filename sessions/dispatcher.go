@@ -37,6 +37,9 @@ type dispatcher struct {
 	mu sync.Mutex
 	// deciding holds the deliveries that are read but not settled.
 	deciding map[uint64]stage
+	// snatched holds what was taken out of its turn, until a page is read that
+	// cannot show it as undecided any more.
+	snatched map[uint64]bool
 	room     chan struct{}
 	settling sync.WaitGroup
 	noting   sync.Mutex
@@ -56,7 +59,7 @@ const (
 
 func newDispatcher(work context.Context, e *Engine) *dispatcher {
 	return &dispatcher{
-		e: e, work: work, deciding: make(map[uint64]stage), room: make(chan struct{}, 1),
+		e: e, work: work, deciding: make(map[uint64]stage), snatched: make(map[uint64]bool), room: make(chan struct{}, 1),
 		lines: lines{byKey: make(map[string]*line)}, places: make(chan struct{}, maxWeighing), slow: make(chan struct{}, 1),
 	}
 }
@@ -72,7 +75,12 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 	defer d.settling.Wait()
 	if err = d.tryAlone(ctx, left); err == nil {
+		hurrying, stop := context.WithCancel(ctx)
+		var lane sync.WaitGroup
+		lane.Go(func() { d.hurry(hurrying) })
 		err = d.loop(ctx)
+		stop()
+		lane.Wait()
 	}
 	if err != nil && ctx.Err() == nil {
 		d.e.abort(err)
@@ -125,7 +133,7 @@ func (d *dispatcher) pass(ctx context.Context) error {
 	for ctx.Err() == nil {
 		// The picture is taken before the page: a delivery that is settled while
 		// the page is read must not look like one that nobody has taken yet.
-		taken := d.taken()
+		taken := d.picture()
 		free := free(taken)
 		if free == 0 && d.giveWay(ctx) {
 			continue
@@ -204,13 +212,23 @@ func (d *dispatcher) pick(page state.DuePage, taken map[uint64]stage, free int) 
 			return picked
 		}
 		d.after = del.Seq
-		if _, is := taken[del.Seq]; !is {
-			d.take(del.Seq)
+		if _, is := taken[del.Seq]; !is && d.take(del.Seq) {
 			picked = append(picked, del)
 		}
 	}
 	d.after = page.Through
 	return picked
+}
+
+// picture is what is taken before a page is read.
+func (d *dispatcher) picture() map[uint64]stage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.snatched, func(seq uint64, _ bool) bool {
+		_, is := d.deciding[seq]
+		return !is
+	})
+	return maps.Clone(d.deciding)
 }
 
 func (d *dispatcher) taken() map[uint64]stage {
@@ -244,9 +262,18 @@ func (d *dispatcher) idle() bool {
 	return near == 0
 }
 
-func (d *dispatcher) take(seq uint64) {
+// take takes a delivery in its turn. It reports false when it was snatched.
+func (d *dispatcher) take(seq uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.snatched[seq] {
+		return false
+	}
+	d.takeLocked(seq)
+	return true
+}
+
+func (d *dispatcher) takeLocked(seq uint64) {
 	d.deciding[seq] = atHand
 	d.e.dispatching.Add(1)
 	d.settling.Add(1)
@@ -336,11 +363,11 @@ func (d *dispatcher) route(del state.StoredDelivery, in Intent, fault error) {
 			d.e.settleDelivery(del, state.DeliveryDead, fault.Error())
 		}()
 		return
-	case in.Action == ActionStop && in.Weigh:
+	case in.overtakes() && in.Weigh:
 		d.mark(del.Seq, lined)
-		go d.weighStop(w)
+		go d.weighApart(w)
 		return
-	case in.Action == ActionStop:
+	case in.overtakes():
 		d.decide(w)
 		return
 	}

@@ -19,6 +19,8 @@ type draft struct {
 	change state.Change
 	sess   *state.Session
 	turns  []*state.Turn
+	// unclaimed is set when the delivery's meaning is still open.
+	unclaimed bool
 	// atOnce is set when somebody waits who rather hears that nothing can be
 	// stored than waits for it.
 	atOnce bool
@@ -62,11 +64,9 @@ func (d *draft) owe(t state.Turn, r Report) error {
 	if err != nil {
 		return err
 	}
+	channel := cmp.Or(t.Channel, sess.Channel)
 	for _, f := range effects {
-		d.change.Outbox = append(d.change.Outbox, state.OutboxItem{
-			ID: t.ID + "/" + f.Name, SessionID: d.a.id, TurnID: t.ID, Channel: cmp.Or(t.Channel, sess.Channel),
-			Kind: f.Kind, Payload: f.Payload, CreatedAt: d.a.e.now(),
-		})
+		d.change.Outbox = append(d.change.Outbox, d.a.e.owedItem(t.ID+"/"+f.Name, channel, d.a.id, t.ID, f))
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ type Engine struct {
 	outbox  *outbox
 
 	timerSet    chan struct{}
+	hastened    chan hastened
 	broken      chan error // why a loop cannot go on
 	dispatching atomic.Int64
 	running     atomic.Bool
@@ -125,6 +126,7 @@ func New(o Options) (*Engine, error) {
 		now: o.Now, newID: o.NewID, rand: o.Rand, random: o.Random,
 		limits: o.Limits.withDefaults(), prices: o.Prices,
 		timerSet: make(chan struct{}, 1),
+		hastened: make(chan hastened, maxHastened),
 		broken:   make(chan error, 1),
 	}
 	for _, c := range o.Channels {

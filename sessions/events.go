@@ -22,6 +22,11 @@ const (
 	EventAgentBound = "agent.bound"
 	// EventMessageReceived records what was asked.
 	EventMessageReceived = "message.received"
+	// EventMessageAmended says that a message which nobody has answered yet was
+	// changed, or taken back.
+	EventMessageAmended = "message.amended"
+	// EventFeedbackReceived records that somebody judged an answer.
+	EventFeedbackReceived = "feedback.received"
 	// EventTurnQueued gives a turn's position; it comes again when a turn has to wait once more.
 	EventTurnQueued  = "turn.queued"
 	EventTurnStarted = "turn.started"
@@ -83,6 +88,13 @@ type (
 		Reason string `json:"reason,omitempty"`
 		// Gathered is set when it is answered with a turn that was queued before.
 		Gathered bool `json:"gathered,omitempty"`
+	}
+	messageAmended struct {
+		// Text is the new text; it is empty where the message was taken back.
+		Text       string `json:"text,omitempty"`
+		Withdrawn  bool   `json:"withdrawn,omitempty"`
+		Principal  string `json:"principal,omitempty"`
+		DeliveryID string `json:"deliveryId,omitempty"`
 	}
 	turnQueued struct {
 		// Position is how many turns come first; 0 starts at once.

@@ -54,6 +54,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 		EventSessionStarted: sessionStarted{}, EventSessionWaiting: struct{}{},
 		EventSessionCompleted: sessionEnded{}, EventSessionFailed: sessionEnded{},
 		EventAgentBound: agentBound{}, EventMessageReceived: messageReceived{},
+		EventMessageAmended: messageAmended{}, EventFeedbackReceived: Feedback{},
 		EventTurnQueued: turnQueued{}, EventTurnStarted: turnStarted{},
 		EventTurnCompleted: turnCompleted{}, EventTurnFailed: turnFailed{},
 		EventStepStarted: stepStarted{}, EventStepCompleted: stepCompleted{},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -19,6 +20,10 @@ type asked struct {
 	channel, principal string
 	text               string
 	request            json.RawMessage
+	// messageID is the channel's name for it, and quiet how long nobody may have
+	// said more before it is answered.
+	messageID          string
+	quiet              time.Duration
 	revision           state.Revision
 	deliveryID, reason string
 	// preempts is set when it shall run before what waits.
@@ -71,9 +76,10 @@ func (a *actor) enqueue(d *draft, m asked) place {
 	if q := a.gatherer(m); q != nil {
 		row := d.turn(q.row)
 		row.Gathered = append(slices.Clone(row.Gathered), state.Gathered{
-			Message: received.Text, Principal: m.principal, DeliveryID: m.deliveryID,
+			Message: received.Text, MessageID: m.messageID, Principal: m.principal, DeliveryID: m.deliveryID,
 			Request: m.request, At: a.e.now(),
 		})
+		d.hush(row, m.quiet)
 		at.turnID, at.gathered, at.position = row.ID, true, a.position(d, q.row)
 		received.Gathered = true
 		d.event(EventMessageReceived, row.ID, received)
@@ -83,12 +89,17 @@ func (a *actor) enqueue(d *draft, m asked) place {
 	t := d.turn(state.Turn{
 		ID: turnPrefix + a.e.newID(), SessionID: a.id, Status: state.TurnQueued,
 		Channel: m.channel, Principal: m.principal, Preempts: m.preempts,
-		Message: received.Text, Request: m.request, Revision: m.revision,
+		Message: received.Text, MessageID: m.messageID, Request: m.request, Revision: m.revision,
 		DeliveryID: m.deliveryID, QueuedAt: a.e.now(), Gathered: m.inherited,
 	})
+	d.hush(t, m.quiet)
 	at.turnID, at.position = t.ID, a.position(d, *t)
 	d.event(EventMessageReceived, t.ID, received)
-	d.event(EventTurnQueued, t.ID, turnQueued{Position: at.position})
+	queued := turnQueued{Position: at.position}
+	if !t.NotBefore.IsZero() {
+		queued.NotBefore = &t.NotBefore
+	}
+	d.event(EventTurnQueued, t.ID, queued)
 	a.acknowledge(d, *t, m, at)
 	return at
 }
@@ -159,7 +170,7 @@ func (a *actor) preempt(d *draft, m asked) []state.Gathered {
 // promised returns those of a turn's messages whose senders were told that they
 // are taken up, and so wait to be told the end.
 func (a *actor) promised(t state.Turn) []state.Gathered {
-	own := state.Gathered{Message: t.Message, Principal: t.Principal, DeliveryID: t.DeliveryID, Request: t.Request, At: t.QueuedAt}
+	own := state.Gathered{Message: t.Message, MessageID: t.MessageID, Principal: t.Principal, DeliveryID: t.DeliveryID, Request: t.Request, At: t.QueuedAt}
 	var kept []state.Gathered
 	for _, g := range append([]state.Gathered{own}, t.Gathered...) {
 		told, err := a.effects(viewIn(a.sess, t), a.channelOf(t), Report{Moment: MomentAccepted, Request: g.Request})

@@ -131,6 +131,12 @@ type request struct {
 	Say      []string   `json:"say,omitempty"`      // effects of the delivery
 	Budget   string     `json:"budget,omitempty"`   // of two
 	Prefixes []string   `json:"prefixes,omitempty"` // with archive
+
+	Name     string        `json:"name,omitempty"` // of the message
+	Quiet    time.Duration `json:"quiet,omitempty"`
+	Existing bool          `json:"existing,omitempty"`
+	Urgent   bool          `json:"urgent,omitempty"`
+	Note     Note          `json:"note,omitzero"`
 }
 
 // send stores a delivery under a new id and returns the id.
@@ -307,6 +313,7 @@ func (w *world) Map(d Delivery) (Intent, error) {
 		in.Principal = r.By
 	}
 	in.Weigh, in.KeyPrefixes = r.Weigh, r.Prefixes
+	in.MessageID, in.Quiet, in.Existing, in.Urgent, in.Note = r.Name, r.Quiet, r.Existing, r.Urgent, r.Note
 	for _, text := range r.Say {
 		in.Effects = append(in.Effects, say(text, text))
 	}
@@ -321,6 +328,10 @@ func (w *world) Map(d Delivery) (Intent, error) {
 		in.Action = ActionArchive
 	case "wake":
 		in.Action = ActionWake
+	case "amend":
+		in.Action = ActionAmend
+	case "note":
+		in.Action = ActionNote
 	case "ignore":
 		in.Action, in.Reason = ActionIgnore, "draft"
 	case "panic":

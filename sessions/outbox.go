@@ -260,12 +260,7 @@ func (a *actor) settleEffect(s state.OutboxSettlement, remember map[string]strin
 	return a.decide(func(d *draft) error {
 		d.change.Settle = []state.OutboxSettlement{s}
 		if s.Result == state.OutboxDone && len(remember) > 0 {
-			row := d.session()
-			if row.Surface == nil {
-				row.Surface = make(map[string]string, len(remember))
-			}
-			maps.Copy(row.Surface, remember)
-			maps.DeleteFunc(row.Surface, func(_, v string) bool { return v == "" })
+			d.remember(remember)
 		}
 		if pause != "" {
 			d.pause(pause)

@@ -33,12 +33,21 @@ func (e *Engine) owedItems(owner, channel, sessionID string, effects []Effect) [
 			sum := sha256.Sum256([]byte(id))
 			id = "sha256:" + hex.EncodeToString(sum[:])
 		}
-		items = append(items, state.OutboxItem{
-			ID: id, SessionID: sessionID, Channel: channel,
-			Kind: f.Kind, Payload: f.Payload, CreatedAt: e.now(),
-		})
+		items = append(items, e.owedItem(id, channel, sessionID, "", f))
 	}
 	return items
+}
+
+// owedItem is one effect as it is stored. What another channel delivers stands in
+// no line with the session's own: neither shall hold up the other.
+func (e *Engine) owedItem(id, channel, sessionID, turnID string, f Effect) state.OutboxItem {
+	if f.Channel != "" && f.Channel != channel {
+		channel, sessionID = f.Channel, ""
+	}
+	return state.OutboxItem{
+		ID: id, SessionID: sessionID, TurnID: turnID, Channel: channel,
+		Kind: f.Kind, Payload: f.Payload, CreatedAt: e.now(),
+	}
 }
 
 // oweTo drafts effects that belong to the session if it exists, or will by this draft.

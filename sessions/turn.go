@@ -119,6 +119,7 @@ func (a *actor) launch(t state.Turn) {
 		Note:     func(ctx context.Context, s state.Sending) error { return a.e.noteSending(ctx, t, s) },
 		Acted:    run.acted.Load,
 	}
+	a.show(ctx, channel, view)
 	a.e.actors.run(func() {
 		out := a.e.runTurn(ctx, channel, view, request, run)
 		cancel(nil)

@@ -36,7 +36,7 @@ func understood(in Intent) (Intent, error) {
 		if in.Reason == "" {
 			in.Reason = "means nothing here"
 		}
-	case ActionRun, ActionArchive, ActionStop, ActionWake:
+	case ActionRun, ActionArchive, ActionStop, ActionWake, ActionAmend, ActionNote:
 	default:
 		return in, fmt.Errorf("cannot be understood: the channel asked for unknown action %d", in.Action)
 	}
@@ -56,6 +56,12 @@ func storable(in Intent) error {
 	if in.Fact != "" {
 		ids = append(ids, in.Fact)
 	}
+	if in.MessageID != "" || in.Action == ActionAmend {
+		ids = append(ids, in.MessageID)
+	}
+	if in.Action == ActionNote {
+		ids = append(ids, in.Note.Event)
+	}
 	for _, b := range in.Budgets {
 		ids = append(ids, b.Key)
 		if b.Limit < 0 {
@@ -64,11 +70,14 @@ func storable(in Intent) error {
 	}
 	for _, id := range ids {
 		if !state.ValidID(id) {
-			return fmt.Errorf("the channel made an impossible key, alias, fact or budget: %.80q", id)
+			return fmt.Errorf("the channel made an impossible key, alias, fact, budget or name: %.80q", id)
 		}
 	}
 	if len(in.Request) > 0 && !json.Valid(in.Request) {
 		return errors.New("the channel made a request that is not JSON")
+	}
+	if len(in.Note.Data) > 0 && !json.Valid(in.Note.Data) {
+		return errors.New("the channel made a note that is not JSON")
 	}
 	return errors.Join(sweepable(in), owable(in.Effects), owable(in.OverBudget))
 }

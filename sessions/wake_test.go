@@ -33,7 +33,7 @@ func TestAWakeBringsAWaitForward(t *testing.T) {
 		"of the session":       {request{Do: "wake", Key: "k"}, state.DeliveryDone, "woke turn trn_", true},
 		"of the revision":      {request{Do: "wake", Key: "k", Rev: "a"}, state.DeliveryDone, "woke turn trn_", true},
 		"of another revision":  {request{Do: "wake", Key: "k", Rev: "b"}, state.DeliveryIgnored, "nothing waits: ", false},
-		"of another session":   {request{Do: "wake", Key: "other"}, state.DeliveryIgnored, "no session to wake: ", false},
+		"of another session":   {request{Do: "wake", Key: "other"}, state.DeliveryIgnored, "there is no such session: ", false},
 		"after it was weighed": {request{Do: "wake", Key: "k", Weigh: true}, state.DeliveryDone, "woke turn trn_", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,8 +45,11 @@ func (d *dispatcher) workOn(name string, w *inHand) {
 	<-decided
 }
 
-// weighStop weighs a wish to stop, which waits for nobody.
-func (d *dispatcher) weighStop(w *inHand) {
+// overtakes reports whether an intent waits for no other.
+func (in Intent) overtakes() bool { return in.Action == ActionStop || in.Urgent }
+
+// weighApart weighs what waits for nobody.
+func (d *dispatcher) weighApart(w *inHand) {
 	if d.weigh(w) {
 		d.decide(w)
 	}
@@ -63,16 +66,21 @@ func (d *dispatcher) weigh(w *inHand) bool {
 		w.settled()
 		return false
 	}
-	if w.in.Action != ActionStop { // which waits for nobody
-		defer d.slowly()()
-	}
-	select {
-	case d.places <- struct{}{}:
-	case <-d.e.actors.turns.Done():
-		w.settled()
+	if w.in.Existing && d.homeless(w) {
 		return false
 	}
-	defer func() { <-d.places }()
+	if !w.in.overtakes() {
+		defer d.slowly()()
+	}
+	if !w.in.Urgent { // for which somebody waits who would be too late otherwise
+		select {
+		case d.places <- struct{}{}:
+		case <-d.e.actors.turns.Done():
+			w.settled()
+			return false
+		}
+		defer func() { <-d.places }()
+	}
 	d.mark(w.del.Seq, weighed)
 	in, err := d.e.weigh(w.del, w.in)
 	var retry *RetryError
@@ -101,6 +109,23 @@ func (e *Engine) dealtWith(del state.StoredDelivery, in Intent) (by string, know
 	by, known, err := e.store.FactBy(e.actors.ctx, in.Fact)
 	return by, known && err == nil
 }
+
+// homeless settles a delivery that is only for a session which does not exist:
+// nobody need be asked what it is worth.
+func (d *dispatcher) homeless(w *inHand) bool {
+	_, err := read(d.work, d.e, func(ctx context.Context) (state.Session, error) {
+		return d.e.store.SessionByKey(ctx, w.in.Key)
+	})
+	if !errors.Is(err, state.ErrNotFound) {
+		return false // whatever else it is, the decision finds out
+	}
+	d.e.settleDelivery(w.del, state.DeliveryIgnored, noSuchSession+w.in.Reason)
+	w.settled()
+	return true
+}
+
+// noSuchSession begins the decision about what is for a session that does not exist.
+const noSuchSession = "there is no such session: "
 
 // slowly has one delivery weighed after the other, each with a rest behind it,
 // while intake is busy: a platform that is out of reach is asked in vain for each

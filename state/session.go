@@ -83,6 +83,9 @@ type Turn struct {
 	Principal string `json:"principal,omitempty"`
 	// Message is what the person or the event asked, in plain text.
 	Message string `json:"message,omitempty"`
+	// MessageID is the channel's name for Message, unique in the session; empty
+	// where it can be changed by nobody.
+	MessageID string `json:"messageId,omitempty"`
 	// Preempts is set when the turn was asked to run before those that wait.
 	Preempts bool `json:"preempts,omitempty"`
 	// Gathered are messages that came while the turn was queued and are answered
@@ -137,6 +140,7 @@ type Turn struct {
 // Gathered is a message that is answered with another one.
 type Gathered struct {
 	Message    string          `json:"message,omitempty"`
+	MessageID  string          `json:"messageId,omitempty"`
 	Principal  string          `json:"principal,omitempty"`
 	DeliveryID string          `json:"deliveryId,omitempty"`
 	Request    json.RawMessage `json:"request,omitempty"`
