@@ -92,7 +92,7 @@ func TestFollowersRemember(t *testing.T) {
 // A follower that fails, or never ends, harms no turn and no stop.
 func TestFollowersDoNoHarm(t *testing.T) {
 	for name, follow := range map[string]func(context.Context, Progress){
-		"panics":     func(context.Context, Progress) { panic("at " + secret) },
+		"panics":            func(context.Context, Progress) { panic("at " + secret) },
 		"ends far too late": func(context.Context, Progress) { time.Sleep(time.Minute) },
 		"ends late": func(ctx context.Context, _ Progress) {
 			<-ctx.Done()
