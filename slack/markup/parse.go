@@ -1,0 +1,88 @@
+package markup
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// gfm parses the dialect that models write.
+var gfm = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
+})
+
+// What no answer has, and what costs the parser work that grows faster than the text.
+const (
+	// maxNesting is how many lists and quotations a line may open.
+	maxNesting = 30
+	// maxRun is how many of one mark may stand side by side.
+	maxRun = 300
+	// maxChained is how many brackets, delimiters or tags may stand in one paragraph.
+	maxChained = 2000
+)
+
+// parse reads Markdown. A text that would cost too much is not read, and ok is
+// false: it is to be shown as it is.
+func parse(src string) (doc ast.Node, ok bool) {
+	if costly(src) {
+		return nil, false
+	}
+	return gfm().Parse(text.NewReader([]byte(src))), true
+}
+
+// nesting is the beginning of a line that opens too many lists and quotations.
+var nesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]|$))){` + strconv.Itoa(maxNesting+1) + `}`)
+
+// costly reports whether a text has what costs a parser more than its length.
+func costly(src string) bool {
+	if nesting.MatchString(src) {
+		return true
+	}
+	var last byte
+	run, chained, blank := 0, 0, true
+	for i := range len(src) {
+		c := src[i]
+		switch {
+		case c == '\n':
+			if blank {
+				chained = 0
+			}
+			blank = true
+		case c != ' ' && c != '\t' && c != '\r':
+			blank = false
+		}
+		if c != last {
+			run = 0
+		}
+		last = c
+		if !bytes.ContainsRune(costlyMarks, rune(c)) {
+			continue
+		}
+		if run++; run > maxRun && c != '-' && c != '=' {
+			return true
+		}
+		if chained++; chained > maxChained && c != '-' && c != '=' && c != '|' {
+			return true
+		}
+	}
+	return false
+}
+
+// costlyMarks are what a parser looks for the other half of.
+var costlyMarks = []byte("[]!*_~`<&\\")
+
+// newlines makes all line ends alike, and takes out what no text has.
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
+
+// tidy makes a text valid UTF-8 with one kind of line end.
+func tidy(src string) string {
+	return strings.Map(reserved, newlines.Replace(strings.ToValidUTF8(src, "\uFFFD")))
+}

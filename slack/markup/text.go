@@ -1,0 +1,156 @@
+package markup
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/slack/limits"
+)
+
+// ellipsis shows where a text was cut.
+const ellipsis = "…"
+
+// Mrkdwn is Markdown as Slack's mrkdwn, for cards, ephemeral answers and whatever
+// else takes no markdown block. It is at most limit bytes long, which is never more
+// than as many characters, and ends with "…" where it was cut. Formatting that was
+// open is closed.
+func Mrkdwn(source string, limit int) string {
+	return fitted(ready(source, limit), limit)
+}
+
+// Plain is Markdown as text without any markup, for titles, headers and other
+// plain_text; nothing in it is escaped. It is at most limit bytes long, and ends
+// with "…" where it was cut.
+func Plain(source string, limit int) string {
+	source = ready(source, limit)
+	text := Neutralise(print(source, true))
+	if len(text) <= limit {
+		return text
+	}
+	return shortened(text, limit-len(ellipsis)) + ellipsisWithin(limit)
+}
+
+// FitUpdate cuts a mrkdwn text that is to replace a message, which may be no longer
+// than [limits.Text] bytes. Rest is what has to be posted after it, or empty; head
+// ends with "…" then. Both are what [Mrkdwn] or [Message.Texts] made, and no link,
+// entity or code block is cut apart where that can be helped.
+func FitUpdate(text string) (head, rest string) {
+	if len(text) <= limits.Text {
+		return text, ""
+	}
+	const room = limits.Text - len(ellipsis) - len("\n```")
+	at := mrkdwnCut(text, room)
+	head, rest = strings.TrimRight(text[:at], " \n"), strings.TrimLeft(text[at:], "\n")
+	if strings.Count(head, "```")%2 == 1 {
+		return head + "\n```" + ellipsis, "```\n" + rest
+	}
+	return head + ellipsis, rest
+}
+
+// mrkdwnCut is where a text of mrkdwn can be cut before limit bytes.
+func mrkdwnCut(text string, limit int) int {
+	for _, at := range []int{strings.LastIndexByte(text[:limit], '\n'), strings.LastIndexByte(text[:limit], ' ')} {
+		if at > limit/2 && whole(text[:at]) {
+			return at + 1
+		}
+	}
+	at := limit
+	for at > limit/2 && (!utf8.RuneStart(text[at]) || !whole(text[:at])) {
+		at--
+	}
+	if at == limit/2 {
+		for at = limit; !utf8.RuneStart(text[at]); at-- {
+		}
+	}
+	return at
+}
+
+// whole reports whether no link and no entity is open at the end of a text.
+func whole(text string) bool {
+	if strings.LastIndexByte(text, '<') > strings.LastIndexByte(text, '>') {
+		return false
+	}
+	tail := text[max(0, len(text)-len("&amp")):]
+	return strings.LastIndexByte(tail, '&') <= strings.LastIndexByte(tail, ';')
+}
+
+// sourceFactor is how many times longer than what it becomes a source may be before
+// its end is not even read: a bound on work, as for a preview of a whole file.
+const sourceFactor = 8
+
+// ready makes a source fit to be printed, and bounds it by the text that it becomes.
+func ready(source string, limit int) string {
+	if most := sourceFactor*max(limit, minLimit) + len(ellipsis); len(source) > most {
+		source = shortened(source, most) + ellipsis
+	}
+	return clean(Neutralise(tidy(source)))
+}
+
+// fitted is neutral Markdown as mrkdwn of at most limit bytes.
+func fitted(source string, limit int) string {
+	if text := print(source, false); len(text) <= limit {
+		return text
+	}
+	// What is cut is the source, so that nothing is left open.
+	for size := limit; size >= minLimit; size = size * 3 / 4 {
+		parts := Split(source, size)
+		if text := print(parts[0].Text(), false) + ellipsis; len(text) <= limit {
+			return text
+		}
+	}
+	text := settle(literal.Replace(strings.Join(strings.Fields(source), " ")))
+	at := max(0, min(len(text), limit-len(ellipsis)))
+	for at > 0 && (at < len(text) && !utf8.RuneStart(text[at]) || !whole(text[:at])) {
+		at--
+	}
+	return text[:at] + ellipsisWithin(limit)
+}
+
+// texts is neutral Markdown as mrkdwn in as many texts as it takes, each at most
+// [limits.Text] bytes.
+func texts(source, mention, context string) []string {
+	var all []string
+	var add func(source string, size int)
+	room := limits.Text - len(mention) - len(context) - 2
+	add = func(source string, size int) {
+		for _, p := range Split(source, size) {
+			text := print(p.Text(), false)
+			switch {
+			case text == "":
+			case len(text) <= room:
+				all = append(all, text)
+			case size > minLimit:
+				add(p.Text(), size/2)
+			default:
+				all = append(all, fitted(p.Text(), room))
+			}
+		}
+	}
+	add(source, room)
+	if len(all) == 0 {
+		return nil
+	}
+	if mention != "" {
+		all[0] = addressed(mention, all[0])
+	}
+	if context != "" {
+		all[len(all)-1] += "\n" + context
+	}
+	return all
+}
+
+// shortened is the beginning of a text, in at most limit bytes.
+func shortened(text string, limit int) string {
+	limit = min(len(text), max(0, limit))
+	for limit > 0 && limit < len(text) && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}
+
+func ellipsisWithin(limit int) string {
+	if limit < len(ellipsis) {
+		return ""
+	}
+	return ellipsis
+}
