@@ -5,6 +5,11 @@
 // signs webhooks, and refuses what the real API refuses. A fake that accepts
 // anything proves nothing, so each refusal has a test of its own.
 //
+// [Slack] speaks the Web API of a Slack app: workspaces, people, conversations,
+// messages with their blocks judged by Slack's limits, reactions and statuses. It
+// tells the app of what people do by signed deliveries, as late, twice or in the
+// wrong order as a test wants.
+//
 // The world is changed by Go calls ([GitHub.OpenPullRequest], [GitHub.Push], …),
 // watched without sleeping ([GitHub.Wait]) and made to misbehave by [GitHub.Fail].
 // Setup calls panic when they name something that does not exist: that is a
