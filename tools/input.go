@@ -7,16 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // inputSchema says what an input must be. A nil schema takes any object.
-type inputSchema struct{ schema *jsonschema.Schema }
-
-// schemaURL names a tool's schema while it is compiled. Nothing is fetched.
-const schemaURL = "tool:///input.json"
+type inputSchema struct{ schema *jsonschema.Resolved }
 
 // compile makes a schema ready. It must be an object's, and refer to nothing
 // outside of itself.
@@ -24,27 +19,32 @@ func compile(raw json.RawMessage) (*inputSchema, error) {
 	if raw == nil {
 		return &inputSchema{}, nil
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
-	}
-	object, ok := doc.(map[string]any)
-	if !ok {
+	switch first := bytes.TrimLeft(raw, " \t\r\n"); {
+	case !json.Valid(raw):
+		return nil, errors.New("it is not JSON")
+	case first[0] != '{':
 		return nil, errors.New("it is not a JSON object")
 	}
-	if kind, ok := object["type"]; ok && kind != "object" {
+	schema := new(jsonschema.Schema)
+	if err := json.Unmarshal(raw, schema); err != nil {
+		return nil, fmt.Errorf("it is not a JSON Schema: %w", err)
+	}
+	if schema.Types != nil || schema.Type != "" && schema.Type != "object" {
 		return nil, errors.New(`its type is not "object"`)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, err
-	}
-	schema, err := c.Compile(schemaURL)
+	ready, err := schema.Resolve(nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is not a JSON Schema that stands alone: %w", err)
 	}
-	return &inputSchema{schema}, nil
+	// Whether the draft that it names is known is said only when it is used.
+	draft, err := (&jsonschema.Schema{Schema: schema.Schema}).Resolve(nil)
+	if err == nil {
+		err = draft.Validate(map[string]any{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its $schema is not understood: %w", err)
+	}
+	return &inputSchema{ready}, nil
 }
 
 // check holds an input against the schema. The error tells the agent which field
@@ -69,33 +69,22 @@ func (s *inputSchema) check(input json.RawMessage) error {
 		return nil
 	}
 	err := s.schema.Validate(value)
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return err
+	if err == nil {
+		return nil
 	}
-	faults := leaves(invalid, nil)
+	faults := faultsOf(s.schema.Schema(), value, "", nil)
+	if len(faults) == 0 {
+		faults = []fault{{"", err.Error()}}
+	}
 	var b strings.Builder
 	b.WriteString("the input does not match the tool's schema:")
 	for _, f := range faults[:min(len(faults), maxNamedFaults)] {
-		b.WriteString("\n- " + f)
+		b.WriteString("\n- " + f.String())
 	}
 	if more := len(faults) - maxNamedFaults; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
 	return errors.New(b.String())
-}
-
-// leaves gathers the faults that have no cause below them, each as a line.
-func leaves(e *jsonschema.ValidationError, all []string) []string {
-	for _, cause := range e.Causes {
-		all = leaves(cause, all)
-	}
-	if len(e.Causes) > 0 {
-		return all
-	}
-	where := "/" + strings.Join(e.InstanceLocation, "/")
-	what := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-	return append(all, Cut(strings.Join(strings.Fields(where+": "+what), " "), maxFault, " …"))
 }
 
 // Cut returns text as valid UTF-8 of at most size bytes; a mark says that some is

@@ -41,6 +41,48 @@ func TestARefusalNamesTheFieldAndWhatWasExpected(t *testing.T) {
 	}
 }
 
+// Every fault is named, so that an agent can mend all of them at once, and what
+// cannot be named is refused all the same.
+func TestEveryFaultIsNamed(t *testing.T) {
+	t.Parallel()
+	schema, err := compile(json.RawMessage(`{"type":"object","required":["path","side"],"additionalProperties":false,"properties":{
+		"path":{"type":["string","null"],"minLength":2,"maxLength":3},"side":{"enum":["left","right"]},
+		"line":{"type":"integer","maximum":9},"code":{"type":"string","pattern":"^[a-z]+$"},
+		"all":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"object","required":["id"]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for input, want := range map[string][]string{
+		`{"path":null,"side":"left"}`:                  nil,
+		`{"path":"é!","side":"left","all":[{"id":1}]}`: nil,
+		`{}`:                                   {"/: missing property 'path'", "/: missing property 'side'"},
+		`{"path":7,"side":"up"}`:               {"/path: got number, want string or null", `/side: value must be one of "left", "right"`},
+		`{"path":"a","side":"left","line":10}`: {"/line: maximum: got 10, want 9", "/path: length: got 1, want at least 2"},
+		`{"path":"abcd","side":"left","line":1.5}`:       {"/line: got number, want integer", "/path: length: got 4, want at most 3"},
+		`{"path":"ab","side":"left","all":[]}`:           {"/all: items: got 0, want at least 1"},
+		`{"path":"ab","side":"left","all":[{},true,{}]}`: {"/all: items: got 3, want at most 2", "/all/0: missing property 'id'", "/all/1: got boolean, want object", "/all/2: missing property 'id'"},
+		`{"path":"ab","side":"left","more":1}`:           {"/: additional property 'more' is not allowed"},
+		`{"path":"ab","side":"left","code":"A"}`:         {"pattern"},
+	} {
+		err := schema.check(json.RawMessage(input))
+		if want == nil {
+			if err != nil {
+				t.Errorf("%s: %v", input, err)
+			}
+			continue
+		}
+		if err == nil || strings.Count(err.Error(), "\n- ") != len(want) {
+			t.Errorf("%s: got %v, want %q", input, err, want)
+			continue
+		}
+		for _, fault := range want {
+			if !strings.Contains(err.Error(), fault) {
+				t.Errorf("%s: got %v, want %q", input, err, fault)
+			}
+		}
+	}
+}
+
 func TestARefusalIsShort(t *testing.T) {
 	t.Parallel()
 	schema, err := compile(json.RawMessage(`{"type":"object","additionalProperties":{"type":"integer"},"maxProperties":1000}`))

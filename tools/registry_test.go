@@ -16,16 +16,17 @@ func TestARegistryRefusesToolsThatNobodyCouldCall(t *testing.T) {
 		tools []Tool
 		want  string
 	}{
-		"no name":           {[]Tool{{Run: nothing}}, "is not 1 to 64 letters"},
-		"a name with space": {[]Tool{{Name: "a b", Run: nothing}}, "is not 1 to 64 letters"},
-		"65 letters":        {[]Tool{{Name: strings.Repeat("a", 65), Run: nothing}}, "is not 1 to 64 letters"},
-		"twice":             {[]Tool{good, good}, "two tools are named"},
-		"no Run":            {[]Tool{{Name: "a"}}, "has no Run"},
-		"not JSON":          {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{`)}}, "not JSON"},
-		"not an object":     {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`true`)}}, "not a JSON object"},
-		"of a list":         {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"type":"array"}`)}}, `not "object"`},
-		"no schema":         {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"properties":7}`)}}, "properties"},
-		"looks elsewhere":   {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}}, "file:///etc/passwd"},
+		"no name":             {[]Tool{{Run: nothing}}, "is not 1 to 64 letters"},
+		"a name with space":   {[]Tool{{Name: "a b", Run: nothing}}, "is not 1 to 64 letters"},
+		"65 letters":          {[]Tool{{Name: strings.Repeat("a", 65), Run: nothing}}, "is not 1 to 64 letters"},
+		"twice":               {[]Tool{good, good}, "two tools are named"},
+		"no Run":              {[]Tool{{Name: "a"}}, "has no Run"},
+		"not JSON":            {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{`)}}, "not JSON"},
+		"not an object":       {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`true`)}}, "not a JSON object"},
+		"of a list":           {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"type":"array"}`)}}, `not "object"`},
+		"no schema":           {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"properties":7}`)}}, "properties"},
+		"of an unknown draft": {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"$schema":"https://example.com/draft"}`)}}, "$schema"},
+		"looks elsewhere":     {[]Tool{{Name: "a", Run: nothing, InputSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}}, "file:///etc/passwd"},
 	} {
 		if _, err := New(tt.tools...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)

@@ -122,7 +122,8 @@ func create(path string) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	db, err := bolt.Open(temp, 0o600, &bolt.Options{Timeout: time.Second})
+	// Nobody reads it before it is in place, and it is synced as a whole before that.
+	db, err := bolt.Open(temp, 0o600, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true})
 	if err != nil {
 		return err
 	}
