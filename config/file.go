@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,8 +45,10 @@ func parseFile(path string, data []byte) (map[string]string, []error) {
 			continue
 		}
 		f.known[s.Key] = s
-		if group, _, ok := strings.Cut(s.Key, "."); ok {
-			f.groups[group] = true
+		for at, r := range s.Key {
+			if r == '.' {
+				f.groups[s.Key[:at]] = true
+			}
 		}
 	}
 	if len(document.Content) > 0 {
@@ -112,6 +115,10 @@ func (f *file) scalar(key string, s Setting, n *yaml.Node) {
 	case n.Kind == yaml.SequenceNode && s.List:
 		var items []string
 		for _, item := range n.Content {
+			if item.Kind == yaml.MappingNode && len(s.Fields) > 0 {
+				items = append(items, f.record(key, s, item))
+				continue
+			}
 			if item.Kind != yaml.ScalarNode || strings.Contains(item.Value, ",") {
 				f.fail(item, "%s must be a list of values without commas", key)
 				return
@@ -122,6 +129,32 @@ func (f *file) scalar(key string, s Setting, n *yaml.Node) {
 	default:
 		f.fail(n, "%s must be a single value", key)
 	}
+}
+
+// record reads one item of a list that is made of named parts, as the environment
+// would have it.
+func (f *file) record(key string, s Setting, n *yaml.Node) string {
+	parts := make([]string, len(s.Fields))
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		at := slices.Index(s.Fields, name.Value)
+		switch {
+		case at < 0:
+			f.fail(name, "unknown key %q; an item of %s has %s", name.Value, key, strings.Join(s.Fields, ", "))
+		case seen[name.Value]:
+			f.fail(name, "%s is there twice", name.Value)
+		case value.Kind != yaml.ScalarNode || strings.ContainsAny(value.Value, ","+s.Separator):
+			f.fail(value, "%s must be a single value without commas and %q", name.Value, s.Separator)
+		default:
+			parts[at] = value.Value
+		}
+		seen[name.Value] = true
+	}
+	for len(parts) > 0 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, s.Separator)
 }
 
 func orFile(prefix string) string {

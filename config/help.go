@@ -32,6 +32,21 @@ func WriteHelp(w io.Writer) error {
 	return err
 }
 
+// place puts an entry below the groups that its key names.
+func place(properties map[string]any, key string, entry any) {
+	group, rest, nested := strings.Cut(key, ".")
+	if !nested {
+		properties[key] = entry
+		return
+	}
+	object, ok := properties[group].(map[string]any)
+	if !ok {
+		object = map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{}}
+		properties[group] = object
+	}
+	place(object["properties"].(map[string]any), rest, entry)
+}
+
 // wrap breaks text into lines of at most width bytes at spaces.
 func wrap(text string, width int) string {
 	var b strings.Builder
@@ -61,24 +76,23 @@ func Schema() ([]byte, error) {
 		}
 		scalar := map[string]any{"type": []string{"string", "number", "boolean"}}
 		entry := map[string]any{"description": s.Doc}
-		if s.List {
+		switch {
+		case len(s.Fields) > 0:
+			parts := map[string]any{}
+			for _, name := range s.Fields {
+				parts[name] = scalar
+			}
+			record := map[string]any{"type": "object", "additionalProperties": false, "properties": parts, "required": s.Fields[:1]}
+			entry["oneOf"] = []any{scalar, map[string]any{"type": "array", "items": map[string]any{"oneOf": []any{scalar, record}}}}
+		case s.List:
 			entry["oneOf"] = []any{scalar, map[string]any{"type": "array", "items": scalar}}
-		} else {
+		default:
 			entry["type"] = scalar["type"]
 		}
 		if s.Default != "" {
 			entry["default"] = s.Default
 		}
-		if group, rest, ok := strings.Cut(s.Key, "."); ok {
-			object, ok := properties[group].(map[string]any)
-			if !ok {
-				object = map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{}}
-				properties[group] = object
-			}
-			object["properties"].(map[string]any)[rest] = entry
-			continue
-		}
-		properties[s.Key] = entry
+		place(properties, s.Key, entry)
 	}
 	schema := map[string]any{
 		"$schema":              "https://json-schema.org/draft/2020-12/schema",

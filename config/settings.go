@@ -43,6 +43,17 @@ const (
 	EnvSlackClientID    = "SLACK_CLIENT_ID"
 	EnvSlackClientKey   = "SLACK_CLIENT_SECRET"
 	EnvSlackAPIURL      = "SLACK_API_URL"
+	EnvSlackThreads     = "LIAISON_SLACK_THREADS_MENTION_REQUIRED"
+	EnvSlackDirect      = "LIAISON_SLACK_DM_SESSION"
+	EnvSlackReply       = "LIAISON_SLACK_REPLY"
+	EnvSlackWatch       = "LIAISON_SLACK_WATCH"
+	EnvSlackGuests      = "LIAISON_SLACK_ALLOW_GUESTS"
+	EnvSlackExternal    = "LIAISON_SLACK_ALLOW_EXTERNAL"
+	EnvSlackChannels    = "LIAISON_SLACK_CHANNELS"
+	EnvSlackUsers       = "LIAISON_SLACK_USERS"
+	EnvSlackBots        = "LIAISON_SLACK_BOTS"
+	EnvSlackReactions   = "LIAISON_SLACK_REACTIONS"
+	EnvPeople           = "LIAISON_PEOPLE"
 	EnvEncryptionKey    = "LIAISON_ENCRYPTION_KEY"
 	EnvBridgeBin        = "CURSOR_SDK_BRIDGE_BIN"
 	EnvBridgeDir        = "LIAISON_BRIDGE_DIR"
@@ -65,6 +76,11 @@ type Setting struct {
 	// List ones may be a sequence in the file; in the environment they are
 	// separated by commas.
 	List bool
+	// Fields are the names, in the file, of what the items of a list are made of;
+	// in the environment they come in this order, with Separator between them.
+	// Those at the end may be left out.
+	Fields    []string
+	Separator string
 	// Doc says what it does, for "liaison help config".
 	Doc string
 }
@@ -158,6 +174,28 @@ func Settings() []Setting {
 			Doc: "Client secret of the Slack app, for SLACK_CLIENT_ID."},
 		{Env: EnvSlackAPIURL, Key: "slack.apiURL", Default: "https://slack.com/api/",
 			Doc: "Root of Slack's Web API. For GovSlack: https://slack-gov.com/api/."},
+		{Env: EnvSlackThreads, Key: "slack.threads.mentionRequired", Default: "true",
+			Doc: "Whether a reply in a thread that Liaison is part of has to mention it. Direct messages never have to."},
+		{Env: EnvSlackDirect, Key: "slack.dm.session", Default: "thread",
+			Doc: "What one session is among direct messages: thread, where each message that is no reply begins one, or conversation, where all of them are one."},
+		{Env: EnvSlackReply, Key: "slack.reply", Default: "message",
+			Doc: "How an answer appears: message, once it is whole; stream, as it grows, by Slack's streams; edit, as it grows, by editing one message."},
+		{Env: EnvSlackWatch, Key: "slack.watch", List: true, Fields: []string{"channel", "posts", "debounce"}, Separator: ":",
+			Doc: "Channels in which messages need no mention, each as channel:posts:debounce, such as C0123456789:all:30s. posts is top-level, which is the default, or all, with replies too; debounce is how long nobody may have said more before Liaison begins, at most 10m."},
+		{Env: EnvSlackGuests, Key: "slack.allowGuests", Default: "false",
+			Doc: "Whether guests of the workspace may start and steer turns."},
+		{Env: EnvSlackExternal, Key: "slack.allowExternal", Default: "false",
+			Doc: "Whether people of other organisations, in shared channels, may start and steer turns."},
+		{Env: EnvSlackChannels, Key: "slack.channels", List: true,
+			Doc: "Ids of the only channels in which Liaison answers; direct messages are not among them. Unset allows all that it is invited to."},
+		{Env: EnvSlackUsers, Key: "slack.users", List: true,
+			Doc: "Ids of the only people whom Liaison answers in Slack. Unset allows every full member."},
+		{Env: EnvSlackBots, Key: "slack.allowedApps", List: true,
+			Doc: "Ids of apps (A0123456789) whose bots may ask and command like people. No other bot is answered."},
+		{Env: EnvSlackReactions, Key: "slack.reactions", Default: "true",
+			Doc: "Whether a message that is taken up gets a reaction, which another replaces at the end."},
+		{Env: EnvPeople, Key: "people", List: true, Fields: []string{"slack", "github"}, Separator: "=",
+			Doc: "Who is who, each as slack=github, such as U0123456789=octocat. Only people in it can ask in Slack for a review of a pull request, with what that login may do on GitHub."},
 		{Env: EnvEncryptionKey, Key: "encryptionKey", Secret: true, List: true,
 			Doc: "Key of 32 bytes, as base64 or hexadecimal digits, that encrypts the tokens of installed workspaces; \"openssl rand -base64 32\" makes one. While rotating it, several separated by commas: the first encrypts, each decrypts."},
 

@@ -20,6 +20,7 @@ type Slack struct {
 	OAuth *SlackOAuth
 	// APIURL is the root of the Web API, with a trailing slash.
 	APIURL *url.URL
+	Talk   SlackTalk
 }
 
 // SlackOAuth holds what it takes to let workspaces install the app.
@@ -42,6 +43,7 @@ func buildSlack(v *values, p *problems, public *url.URL) *Slack {
 		AppToken:       slackToken(v, p, EnvSlackAppToken, "an app-level token, which begins with xapp-", "xapp-"),
 		BotToken:       slackToken(v, p, EnvSlackBotToken, "a bot token, which begins with xoxb-", "xoxb-", "xoxe.xoxb-"),
 		OAuth:          slackOAuth(v, p, keys, public),
+		Talk:           buildSlackTalk(v, p),
 	}
 	if s.APIURL = apiRoot(v, p, EnvSlackAPIURL); s.APIURL != nil && !strings.HasSuffix(s.APIURL.Path, "/") {
 		s.APIURL.Path += "/"
