@@ -55,6 +55,16 @@ func TestRefusalsEndTheRunWithAReason(t *testing.T) {
 	}
 }
 
+func TestTheLogNamesTheRequestThatWasRefused(t *testing.T) {
+	t.Parallel()
+	e, _ := connect(t, chattest.Start(t, chattest.With("X-Request-Id", "req_"+chattest.Key+"\n", chattest.Refuse(400, "", "bad"))))
+	_, err := e.Run(testContext(t), ask("Go."))
+	got := wantError(t, err, CodeRefused, "bad")
+	if got.Detail != "request req_[masked]" || strings.Contains(got.Reason, "req_") {
+		t.Errorf("the log says %q, people read %q", got.Detail, got.Reason)
+	}
+}
+
 func TestWhatPassesIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	busy := chattest.Refuse(429, "rate_limit_exceeded", "slow down")
