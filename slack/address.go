@@ -15,18 +15,33 @@ type address struct {
 	Thread string `json:"thread,omitempty"`
 }
 
+// install is the workspace, or the organisation where the app is installed in all
+// of it: a click there may come from another workspace than the message, or name none.
+func (a address) install() string {
+	if a.Enterprise != "" {
+		return a.Enterprise
+	}
+	return a.Team
+}
+
 // key is the continuation key. Ids only: names change.
 func (a address) key() string {
-	return strings.Join([]string{Name, a.Team, a.Channel, a.Thread}, ":")
+	return strings.Join([]string{Name, a.install(), a.Channel, a.Thread}, ":")
 }
 
 // channelKeys is what the keys of everything in a channel begin with, and
-// teamKeys the same of a workspace.
-func (a address) channelKeys() string { return Name + ":" + a.Team + ":" + a.Channel + ":" }
+// teamKeys the same of all that one installation hears of.
+func (a address) channelKeys() string { return Name + ":" + a.install() + ":" + a.Channel + ":" }
 
-func teamKeys(team string) string { return Name + ":" + team + ":" }
+func (a address) teamKeys() string { return Name + ":" + a.install() + ":" }
+
+// fact is the meaning of a message: whatever deliveries tell of it, it asks once.
+func (a address) fact(ts string) string {
+	return strings.Join([]string{Name, a.install(), a.Channel, ts}, ":")
+}
 
 // principal names the person who acted. Nobody can be on a list as "unknown".
+// Team is the installation, so that one person is the same everywhere in it.
 func principal(team, user string) string {
 	if user == "" {
 		user = "unknown"

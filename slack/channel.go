@@ -13,24 +13,25 @@ const Name = "slack"
 // Channel is Slack as the engine sees it. The zero value is ready for use.
 type Channel struct{}
 
-var _ sessions.Channel = Channel{}
+var (
+	_ sessions.Channel = Channel{}
+	_ sessions.Weigher = Channel{}
+)
 
-// errNoTurns is what a turn of Slack's would fail with; Map asks for none.
+// errNoTurns is what a turn of Slack's would fail with; none is taken up.
 var errNoTurns = errors.New("slack: this version takes Slack's events and runs no turns for them")
 
 // Name implements [sessions.Channel].
 func (Channel) Name() string { return Name }
 
-// Map implements [sessions.Channel]. It names what came and asks for nothing.
+// Map implements [sessions.Channel].
 func (Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
-	kind, err := describe(d)
-	if err != nil {
-		return sessions.Intent{}, err
-	}
-	return sessions.Intent{
-		Action: sessions.ActionIgnore,
-		Reason: kind + ": this version keeps what Slack sends and does nothing about it",
-	}, nil
+	return Map(d, Self{}, DefaultSettings())
+}
+
+// Weigh implements [sessions.Weigher]. Nobody may do anything yet.
+func (Channel) Weigh(_ context.Context, in sessions.Intent) (sessions.Intent, error) {
+	return ignore("%s: this version keeps what Slack sends and does nothing about it", in.Reason), nil
 }
 
 // Prepare implements [sessions.Channel].

@@ -23,7 +23,8 @@ type request struct {
 	App      string `json:"app,omitempty"`
 	// Shared is set where other organisations are in the channel.
 	Shared bool `json:"shared,omitempty"`
-	// Text is what was written, as Slack has it, without the mention that it began with.
+	// Text is what was written, as Slack has it, without the mention that it began
+	// with. [event.Plain] makes it readable.
 	Text  string `json:"text,omitempty"`
 	Files []file `json:"files,omitempty"`
 	// Verb is that of a command, and Argument what stands behind it, a stranger's text.
@@ -47,17 +48,19 @@ type trigger string
 
 // The triggers.
 const (
-	byMention   trigger = "mention"
-	byDirect    trigger = "direct message"
-	byReply     trigger = "reply"   // in a thread, without a mention
-	byWatch     trigger = "watched" // in a watched channel, without a mention
-	byCommand   trigger = "command"
-	byShortcut  trigger = "shortcut"
-	byClick     trigger = "click"
-	bySubmit    trigger = "submission"
-	byHome      trigger = "home"
-	byAssistant trigger = "assistant thread"
-	byStopEvent trigger = "stop event"
+	byMention    trigger = "mention"
+	byDirect     trigger = "direct message"
+	byReply      trigger = "reply"   // in a thread, without a mention
+	byWatch      trigger = "watched" // in a watched channel, without a mention
+	byCommand    trigger = "command"
+	byShortcut   trigger = "shortcut"
+	byClick      trigger = "click"
+	bySubmit     trigger = "submission"
+	byHome       trigger = "home"
+	byAssistant  trigger = "assistant thread"
+	byStopEvent  trigger = "stop event"
+	byWithdrawal trigger = "withdrawn"   // deleted, or edited so that it asks no more
+	byUninstall  trigger = "uninstalled" // or its tokens were revoked
 )
 
 // verb is what a command asks for.
@@ -81,7 +84,21 @@ const (
 	actionOpen     = "liaison.open" // a link; Slack tells of the click all the same
 	viewAsk        = "liaison.ask"
 	shortcutAsk    = "liaison.ask"
+	actionPrefix   = "liaison."
 )
+
+// The ids of the inputs of [viewAsk].
+const (
+	inputQuestion = "liaison.question"
+	inputChannel  = "liaison.channel" // where it is asked, if the metadata does not say it
+)
+
+// viewPlace is what [viewAsk] carries as its private metadata: where the question
+// belongs, and the message that it is about.
+type viewPlace struct {
+	address
+	MessageTS string `json:"messageTs,omitempty"`
+}
 
 // file is something that was shared with a message.
 type file struct {
