@@ -101,7 +101,7 @@ func (q *slackRequest) setTitle() object {
 	st := q.s.statuses[p]
 	st.Title = q.args["title"]
 	q.s.statuses[p] = st
-	return slackDone(nil)
+	return slackDone(object{"title": st.Title})
 }
 
 func (q *slackRequest) setPrompts() object {
@@ -142,12 +142,12 @@ func (q *slackRequest) setSessionStatus() object {
 		return slackFailed("invalid_arguments", "[ERROR] must be less than 201 characters [json-pointer:/title]")
 	}
 	st := q.s.statuses[p]
-	st.Session = q.args["status"]
-	if q.args["title"] != "" {
+	if st.Session == "" && q.args["title"] != "" { // a title counts only when the call begins the session
 		st.Title = q.args["title"]
 	}
+	st.Session = q.args["status"]
 	q.s.statuses[p] = st
-	return slackDone(object{"session": object{"status": st.Session, "title": st.Title, "channel_id": p.channel, "thread_ts": p.thread}})
+	return slackDone(object{"status": st.Session, "agent_status": st.Session, "title": st.Title})
 }
 
 func (q *slackRequest) renameSession() object {
@@ -164,5 +164,5 @@ func (q *slackRequest) renameSession() object {
 	}
 	st.Title = q.args["title"]
 	q.s.statuses[p] = st
-	return slackDone(nil)
+	return slackDone(object{"title": st.Title})
 }

@@ -10,8 +10,9 @@ import (
 // SlackFault makes calls of a method go wrong. Faults are tried in the order in
 // which they were given; the first that matches and is not spent applies.
 type SlackFault struct {
-	// Method is matched as by path.Match: "chat.*". Empty matches all. Deliveries
-	// to a response_url have the method "response_url", uploads "upload".
+	// Method is matched as by path.Match: "chat.*". Empty matches all. Answers
+	// to a response_url have the method "response_url", uploads "upload" and
+	// downloads "file".
 	Method string
 	// Skip lets that many matching calls pass before the fault begins.
 	Skip int
@@ -97,7 +98,7 @@ func (s *Slack) takeSlackFault(method string) *slackFault {
 }
 
 // apply carries a fault out; run performs the call.
-func (f *slackFault) apply(s *Slack, w http.ResponseWriter, r *http.Request, call SlackCall, run func() object) {
+func (f *slackFault) apply(s *Slack, w http.ResponseWriter, r *http.Request, call SlackCall, run func() slackAnswer) {
 	if f.Hook != nil {
 		f.Hook(call)
 	}
@@ -109,8 +110,7 @@ func (f *slackFault) apply(s *Slack, w http.ResponseWriter, r *http.Request, cal
 		}
 	}
 	if f.Error == "" && f.Status == 0 && f.Body == "" && !f.Hang && !f.DropConnection {
-		answer := run()
-		s.sendSlack(w, r, call, slackAnswer{body: answer})
+		s.sendSlack(w, r, call, run())
 		return
 	}
 	if f.AfterEffect {
@@ -146,7 +146,7 @@ func (f *slackFault) apply(s *Slack, w http.ResponseWriter, r *http.Request, cal
 }
 
 // runLate performs a call once a channel is closed.
-func (s *Slack) runLate(after <-chan struct{}, run func() object) {
+func (s *Slack) runLate(after <-chan struct{}, run func() slackAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped() {

@@ -72,6 +72,8 @@ func (s *Slack) messageJSON(c *slackChannel, m *slackMessage, metadata bool) obj
 		}
 	} else if m.user != "" {
 		o["user"] = m.user
+	} else if t := s.botOf(c); t != nil && m.byApp { // an answer to a response_url
+		o["bot_id"], o["app_id"] = t.BotID, s.opts.AppID
 	}
 	if m.name != "" {
 		o["username"] = m.name

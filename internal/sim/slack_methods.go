@@ -45,7 +45,9 @@ func (s *Slack) methodTable() map[string]slackMethod {
 			token: "bot", scopes: []string{"chat:write"}, args: "title channel_id | thread_ts", handle: (*slackRequest).renameSession,
 		},
 	}
-	for _, more := range []map[string]slackMethod{s.conversationMethods()} {
+	for _, more := range []map[string]slackMethod{
+		s.conversationMethods(), s.streamMethods(), s.fileMethods(), s.viewMethods(),
+	} {
 		for name, m := range more {
 			table[name] = m
 		}

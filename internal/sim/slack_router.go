@@ -43,17 +43,17 @@ func (s *Slack) serveMethod(w http.ResponseWriter, r *http.Request, method strin
 	args, asJSON, badArgs := slackArgs(r, body)
 	call := SlackCall{Method: method, Args: args, JSON: asJSON, Token: bearer(r, args), Header: r.Header.Clone()}
 	call.Team = s.teamOf(call.Token, args)
-	run := func() object {
+	run := func() slackAnswer {
 		if badArgs != "" {
-			return slackFailed(badArgs)
+			return slackAnswer{body: slackFailed(badArgs)}
 		}
-		return s.perform(r, method, args, call.Token)
+		return slackAnswer{body: s.perform(r, method, args, call.Token)}
 	}
 	if f := s.takeSlackFault(method); f != nil {
 		f.apply(s, w, r, call, run)
 		return
 	}
-	s.sendSlack(w, r, call, slackAnswer{body: run()})
+	s.sendSlack(w, r, call, run())
 }
 
 // slackArgs reads the arguments of a call from its query and its body. Values

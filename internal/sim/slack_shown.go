@@ -12,6 +12,9 @@ func shownText(m *slackMessage) string {
 		return m.text
 	}
 	var b strings.Builder
+	if m.stream != nil && m.text != "" { // the blocks of a stream come below its text
+		b.WriteString(m.text + "\n")
+	}
 	for _, block := range m.blocks {
 		writeShown(&b, block)
 	}
