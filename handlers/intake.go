@@ -91,9 +91,7 @@ type intake struct {
 func (in *intake) take(source string, w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter, *http.Request) (Answer, int)) {
 	begun := in.now()
 	answer, bytes := AnswerUnavailable, 0 // should serve panic
-	defer func() {
-		in.metrics.WebhookAnswered(source, string(answer), answer.stored(), bytes, in.now().Sub(begun))
-	}()
+	defer func() { in.answered(source, answer, bytes, begun) }()
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		fail(w, http.StatusMethodNotAllowed, "method_not_allowed", "webhooks are posted")
@@ -127,27 +125,38 @@ func (in *intake) readBody(w http.ResponseWriter, r *http.Request, limit int64) 
 // store stores a verified delivery. Unless the answer is one of the three that
 // mean stored it has answered.
 func (in *intake) store(w http.ResponseWriter, r *http.Request, d state.Delivery) Answer {
+	answer, err := in.keep(r.Context(), d)
+	switch {
+	case answer == AnswerRefused:
+		fail(w, http.StatusBadRequest, "invalid_headers", "the delivery's id cannot be kept")
+	case err != nil:
+		in.log.Error("delivery could not be stored", "delivery", d.ID, "event", d.Event, "error", err)
+		w.Header().Set("Retry-After", retryAfter)
+		fail(w, http.StatusServiceUnavailable, "store_unavailable", "the delivery could not be stored; send it again")
+	}
+	return answer
+}
+
+// keep stores a verified delivery. Without an error the answer is one of the
+// three that mean stored.
+func (in *intake) keep(ctx context.Context, d state.Delivery) (Answer, error) {
 	// A sender that hangs up must not undo what is being stored.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	in.counts.storing.Add(1)
 	defer in.counts.storing.Add(-1)
 	outcome, err := in.inbox.Accept(ctx, d)
 	switch {
 	case errors.Is(err, state.ErrInvalid):
-		fail(w, http.StatusBadRequest, "invalid_headers", "the delivery's id cannot be kept")
-		return AnswerRefused
+		return AnswerRefused, err
 	case err != nil:
-		in.log.Error("delivery could not be stored", "delivery", d.ID, "event", d.Event, "error", err)
-		w.Header().Set("Retry-After", retryAfter)
-		fail(w, http.StatusServiceUnavailable, "store_unavailable", "the delivery could not be stored; send it again")
-		return AnswerUnavailable
+		return AnswerUnavailable, err
 	case outcome == state.Duplicate:
-		return AnswerDuplicate
+		return AnswerDuplicate, nil
 	case outcome == state.Rearmed:
-		return AnswerRearmed
+		return AnswerRearmed, nil
 	default:
-		return AnswerAccepted
+		return AnswerAccepted, nil
 	}
 }
 

@@ -55,7 +55,7 @@ func New(o Options) http.Handler {
 	if len(o.SlackSecrets) > 0 {
 		mux.Handle("/webhooks/slack", &slackWebhook{intake: in, secrets: newHMACSecrets(o.SlackSecrets)})
 	} else {
-		mux.HandleFunc("/webhooks/slack", channelOff("the Slack channel is off; SLACK_SIGNING_SECRET turns it on"))
+		mux.HandleFunc("/webhooks/slack", channelOff("webhooks of Slack are off; SLACK_SIGNING_SECRET turns them on"))
 	}
 	mux.HandleFunc("/", notFound)
 	return recoverer(o.Logger, hurry(cleanPaths(mux)))
