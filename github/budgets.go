@@ -39,6 +39,9 @@ func overBudget(r request, limits repoconfig.Budgets, now time.Time) []sessions.
 	next := nextDay(now)
 	text := fmt.Sprintf("A budget for today is used up: at most %d reviews and questions by one person, %d on one pull request or issue, and %d in this repository. "+
 		"It goes on after %s.", limits.ActorPerDay, limits.PullPerDay, limits.RepositoryPerDay, next.Format("15:04 UTC on 2 January 2006"))
+	if r.Caller != nil {
+		return []sessions.Effect{refusedTo(*r.Caller, r.name(), "", text)}
+	}
 	if r.Comment != nil || r.Issue {
 		return []sessions.Effect{effect("over-budget", kindReply, replyPayload{
 			Request: r, To: r.Comment, Text: text, Failed: true, Key: fmt.Sprintf("budget:%s:%d", next.Format(time.DateOnly), r.Actor.ID),

@@ -133,5 +133,8 @@ func (c *Channel) Name() string { return Name }
 // Map implements sessions.Channel. It is pure but for who we are, which is
 // learned meanwhile.
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
+	if d.Event == eventHanded {
+		return c.mapHanded(d)
+	}
 	return Map(d, c.app.self())
 }

@@ -178,7 +178,7 @@ func (t target) passed(where standing) string {
 // outcome even where the head has moved on. A push whose review takes this one's
 // place interrupts it; one that starts none, as where only commands do, must not
 // leave who asked without a word.
-func (t target) promised() bool { return t.Comment != nil }
+func (t target) promised() bool { return t.Comment != nil || t.Caller != nil }
 
 // lags reports whether what GitHub shows is older than the event. Its time of
 // change is not always moved by a push, so that the head before the push, with

@@ -61,14 +61,19 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 	if err != nil {
 		return nil, err
 	}
+	var effects []sessions.Effect
 	switch req.Kind {
 	case kindAsk:
-		return c.askEffects(req, t, r)
+		effects, err = c.askEffects(req, t, r)
 	case kindReview:
-		return c.reviewEffects(req, t, r)
+		effects, err = c.reviewEffects(req, t, r)
 	default:
-		return nil, fmt.Errorf("github: no effects are known for a turn that is to %s", quote(string(req.Kind)))
+		err = fmt.Errorf("github: no effects are known for a turn that is to %s", quote(string(req.Kind)))
 	}
+	if err != nil {
+		return nil, err
+	}
+	return append(effects, c.outcomes(req, t, r)...), nil
 }
 
 // by says who took how long.

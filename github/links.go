@@ -56,6 +56,15 @@ func webRoot(rest *url.URL) string {
 	return rest.Scheme + "://" + host
 }
 
+// pages is where pull requests are for people, without a slash at its end. Where
+// that cannot be told it is the host of the API.
+func (a *app) pages() string {
+	if root := webRoot(a.root); root != "" {
+		return root
+	}
+	return a.root.Scheme + "://" + a.root.Host
+}
+
 // locate has a check that another one took the place of say where that is.
 func (p *checkPayload) locate(where standing) {
 	overtaken := checkPayload{Request: p.Request}

@@ -42,6 +42,7 @@ func Operations() []Operation {
 		reactions  = "Reactions to what was asked"
 		threads    = "Resolving its own threads"
 		people     = "Who may ask"
+		handed     = "Reviews that are asked for on another channel"
 	)
 	return []Operation{
 		{get, "app", nil, identity},
@@ -53,6 +54,7 @@ func Operations() []Operation {
 		{get, "app/hook/deliveries/{id}", nil, deliveries},
 		{post, "app/hook/deliveries/{id}/attempts", nil, deliveries},
 		{get, "repositories/{id}", meta, identity},
+		{get, "repos/{repo}", meta, handed},
 		{get, "repos/{repo}/collaborators/{login}/permission", meta, people},
 
 		{get, "repos/{repo}/contents/{path}", readCode, evidence},

@@ -50,6 +50,8 @@ type request struct {
 	HeadRepository int64    `json:"headRepository,omitempty"`
 	// Full asks for a review of everything, whatever was reviewed before.
 	Full bool `json:"full,omitempty"`
+	// Caller asked for it on another channel, and is told how it goes.
+	Caller *sessions.Caller `json:"caller,omitempty"`
 	// Settings is what the repository's configuration says of this turn, once it
 	// was weighed.
 	Settings *settings `json:"settings,omitempty"`
@@ -124,6 +126,12 @@ func parseUnweighed(raw json.RawMessage) (request, error) {
 	var r request
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return r, unreadable("delivery's request", err)
+	}
+	if r.Repository == 0 && r.Caller != nil {
+		if _, _, ok := splitName(r.FullName); !ok {
+			return r, errors.New("the delivery's request names no repository")
+		}
+		return r, nil
 	}
 	if r.Repository == 0 && r.FullName == "" {
 		if r.Installation <= 0 {

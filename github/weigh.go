@@ -30,6 +30,9 @@ func (c *Channel) weigh(ctx context.Context, in sessions.Intent) (sessions.Inten
 	if err != nil {
 		return sessions.Intent{}, err
 	}
+	if r.Repository == 0 && r.Caller != nil {
+		return c.handed(ctx, in, r)
+	}
 	if r.Repository == 0 && in.Action == sessions.ActionIgnore {
 		// The installation may do more than before; see event.resumed.
 		c.Resumed(r.Installation)
@@ -88,6 +91,10 @@ func (w *weighing) ignore(format string, args ...any) sessions.Intent {
 // so many words gets no answer.
 func (w *weighing) answer(key, text, format string, args ...any) sessions.Intent {
 	out := w.ignore(format, args...)
+	if w.Caller != nil {
+		out.Effects = append(slices.Clip(out.Effects), refusedTo(*w.Caller, w.name(), w.pullPage(w.request), text))
+		return out
+	}
 	if w.Command.Addressed && !w.Actor.Bot {
 		out.Effects = append(slices.Clip(out.Effects), effect("reply-"+key, kindReply, replyPayload{
 			Request: w.request, To: w.Comment, Text: text, Key: key,
@@ -103,7 +110,7 @@ func (w *weighing) forbidden(has, needs level) sessions.Intent {
 	out := w.answer(key, fmt.Sprintf("Sorry, this needs the permission %s in this repository, and you have %s. "+
 		"Somebody who has it can ask instead, or change what is needed in %s.", code(needs.String()), code(has.String()), code(configPaths[0])),
 		"%s may not: it needs %s, and they have %s", quote(w.Actor.Login), needs, has)
-	if len(out.Effects) > len(w.in.Effects) {
+	if len(out.Effects) > len(w.in.Effects) && w.Caller == nil {
 		out.Fact = "github:refused:" + strings.TrimPrefix(w.key(), "github:") + ":" + fmt.Sprint(w.Actor.ID)
 	}
 	return out
