@@ -41,23 +41,30 @@ func (r *reader) Do(req *http.Request) (*http.Response, error) {
 	if a == nil {
 		a = &answer{}
 	}
-	resp, body, err := r.exchange(req, a.method)
+	got, err := r.exchange(req, a.method)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.judge(resp, body, a.method); err != nil {
+	if err := r.judge(got, a.method); err != nil {
 		return nil, err
 	}
-	a.body = body
+	a.body = got.body
 	return &http.Response{
-		Status: resp.Status, StatusCode: resp.StatusCode, Header: http.Header{"Content-Type": {"application/json"}},
+		StatusCode: got.status, Header: http.Header{"Content-Type": {"application/json"}},
 		Request: req, Body: io.NopCloser(strings.NewReader(`{"ok":true}`)),
 	}, nil
 }
 
+// received is an answer, read to its end.
+type received struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // exchange makes a request and reads the whole answer. An error says whether
 // anything can have reached Slack.
-func (r *reader) exchange(req *http.Request, method string) (*http.Response, []byte, error) {
+func (r *reader) exchange(req *http.Request, method string) (received, error) {
 	var asked, wrote atomic.Bool
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn:      func(string) { asked.Store(true) },
@@ -72,7 +79,7 @@ func (r *reader) exchange(req *http.Request, method string) (*http.Response, []b
 	}
 	resp, err := r.http.Do(req.WithContext(ctx))
 	if err != nil {
-		return nil, nil, fail(err)
+		return received{}, fail(err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -80,9 +87,9 @@ func (r *reader) exchange(req *http.Request, method string) (*http.Response, []b
 		err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 	}
 	if err != nil {
-		return nil, nil, fail(err)
+		return received{}, fail(err)
 	}
-	return resp, body, nil
+	return received{resp.StatusCode, resp.Header, body}, nil
 }
 
 // neverSent reports whether no connection came about. Whatever else breaks may
@@ -108,12 +115,12 @@ func withoutURL(err error) error {
 
 // judge returns the failure that an answer is, or nil. Slack's status is 200 for
 // failures too, except for 429.
-func (r *reader) judge(resp *http.Response, body []byte, method string) error {
-	if resp.StatusCode == http.StatusTooManyRequests {
-		return &Error{Class: ErrLimited, Method: method, After: retryAfter(resp.Header.Get("Retry-After"), r.random)}
+func (r *reader) judge(got received, method string) error {
+	if got.status == http.StatusTooManyRequests {
+		return &Error{Class: ErrLimited, Method: method, After: got.wait(r.random)}
 	}
-	if resp.StatusCode != http.StatusOK {
-		return &Error{Class: ErrAmbiguous, Method: method, Err: fmt.Errorf("the answer's status is %d", resp.StatusCode)}
+	if got.status != http.StatusOK {
+		return &Error{Class: ErrAmbiguous, Method: method, Err: fmt.Errorf("the answer's status is %d", got.status)}
 	}
 	var said struct {
 		OK       *bool           `json:"ok"`
@@ -121,8 +128,8 @@ func (r *reader) judge(resp *http.Response, body []byte, method string) error {
 		Needed   json.RawMessage `json:"needed"`
 		Metadata json.RawMessage `json:"response_metadata"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil || said.OK == nil {
-		return &Error{Class: ErrAmbiguous, Method: method, Err: errors.New("the answer is none of Slack's: " + kindOf(resp, body))}
+	if err := json.Unmarshal(got.body, &said); err != nil || said.OK == nil {
+		return &Error{Class: ErrAmbiguous, Method: method, Err: errors.New("the answer is none of Slack's: " + got.kind())}
 	}
 	if *said.OK {
 		return nil
@@ -135,19 +142,19 @@ func (r *reader) judge(resp *http.Response, body []byte, method string) error {
 	if json.Unmarshal(said.Needed, &needed) == nil {
 		failure.Needed = word(needed)
 	}
-	if failure.Class == ErrLimited {
-		failure.After = retryAfter(resp.Header.Get("Retry-After"), r.random)
+	if errors.Is(failure, ErrLimited) {
+		failure.After = got.wait(r.random)
 	}
 	return failure
 }
 
-// kindOf says what an answer is, without its text.
-func kindOf(resp *http.Response, body []byte) string {
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+// kind says what an answer is, without its text.
+func (a received) kind() string {
+	kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
 	if kind = word(strings.TrimSpace(kind)); kind == "" {
 		kind = "no content type"
 	}
-	return fmt.Sprintf("%s, %d bytes", kind, len(bytes.TrimSpace(body)))
+	return fmt.Sprintf("%s, %d bytes", kind, len(bytes.TrimSpace(a.body)))
 }
 
 // word cuts a name of Slack's to one that can stand in a log.

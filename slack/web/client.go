@@ -138,7 +138,7 @@ func (c *Client) do(ctx context.Context, what call, request func(context.Context
 		if !errors.As(err, &failure) {
 			return &Error{Class: ErrRefused, Method: what.method, Err: err} // slack-go would not build it
 		}
-		if failure.Class == ErrLimited {
+		if errors.Is(failure, ErrLimited) {
 			c.closed.close(key, failure.After)
 		}
 		return failure

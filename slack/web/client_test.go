@@ -104,7 +104,7 @@ func TestRetryAfter(t *testing.T) {
 				after := func() time.Duration {
 					_, err := c.Post(t.Context(), place, Message{Text: "hello"})
 					var failure *Error
-					if !errors.As(err, &failure) || failure.Class != ErrLimited {
+					if !errors.As(err, &failure) || !errors.Is(err, ErrLimited) {
 						t.Fatalf("got %v", err)
 					}
 					return failure.After

@@ -49,19 +49,19 @@ func (c *Client) Respond(ctx context.Context, responseURL, text string) error {
 		return &Error{Class: ErrGone, Method: methodRespond, Err: errors.New("the address cannot be called")}
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	resp, body, err := c.reader.exchange(req, methodRespond)
+	got, err := c.reader.exchange(req, methodRespond)
 	if err != nil {
 		return err
 	}
 	// A good answer is the word "ok" or a JSON object that says so; 404 and 410 say
 	// that the time is over, with or without a reason.
 	switch {
-	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
+	case got.status == http.StatusNotFound, got.status == http.StatusGone:
 		return &Error{Class: ErrGone, Method: methodRespond, Code: "expired_url"}
-	case resp.StatusCode == http.StatusOK && strings.TrimSpace(string(body[:min(len(body), maxResponse)])) == "ok":
+	case got.status == http.StatusOK && strings.TrimSpace(string(got.body)) == "ok":
 		return nil
 	}
-	return c.reader.judge(resp, body, methodRespond)
+	return c.reader.judge(got, methodRespond)
 }
 
 // slacks reports whether an address is Slack's, or that of the API that we call.

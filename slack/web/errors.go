@@ -10,13 +10,13 @@ import (
 // The classes of failures. Every failed call is an [*Error] that is one of them.
 var (
 	// ErrUnsent says that nothing reached Slack: the call can be made again.
-	ErrUnsent = errors.New("Slack is out of reach")
+	ErrUnsent = errors.New("nothing reached Slack")
 	// ErrLimited says that Slack, or our own pacing, wants us to come later, and
 	// that nothing was done; see [Error.After].
-	ErrLimited = errors.New("Slack's rate limit is reached")
+	ErrLimited = errors.New("the rate limit of Slack is reached")
 	// ErrRefused says that Slack understood the call and does not take it as it is:
 	// the content is too long, or a block is none of Slack's.
-	ErrRefused = errors.New("Slack does not take this")
+	ErrRefused = errors.New("refused by Slack")
 	// ErrAmbiguous says that the call may have been performed or not.
 	ErrAmbiguous = errors.New("no answer from Slack says whether this happened")
 	// ErrGone says that what the call is about, or its place, is not there for us:
@@ -24,7 +24,7 @@ var (
 	ErrGone = errors.New("this is not there for the app in Slack")
 	// ErrAuth says that Slack does not accept the token for this call, until a
 	// person changes something.
-	ErrAuth = errors.New("Slack does not accept the app's token for this")
+	ErrAuth = errors.New("refused by Slack to the app's token")
 	// ErrDetached says that the root of the thread was deleted. Slack posted
 	// outside of it, and that message was deleted again.
 	ErrDetached = errors.New("the thread's first message was deleted")

@@ -72,16 +72,16 @@ func (c *Client) upload(ctx context.Context, to string, s Snippet) error {
 		return &Error{Class: ErrUnsent, Method: method, Err: errors.New("the address cannot be called")}
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
-	resp, _, err := c.reader.exchange(req, method)
+	got, err := c.reader.exchange(req, method)
 	var failure *Error
 	switch {
 	case errors.As(err, &failure):
 		failure.Class = ErrUnsent // nothing is shown before the upload is completed
 		return failure
-	case resp.StatusCode == http.StatusTooManyRequests:
-		return &Error{Class: ErrLimited, Method: method, After: retryAfter(resp.Header.Get("Retry-After"), c.reader.random)}
-	case resp.StatusCode != http.StatusOK:
-		return &Error{Class: ErrUnsent, Method: method, Err: fmt.Errorf("the answer's status is %d", resp.StatusCode)}
+	case got.status == http.StatusTooManyRequests:
+		return &Error{Class: ErrLimited, Method: method, After: got.wait(c.reader.random)}
+	case got.status != http.StatusOK:
+		return &Error{Class: ErrUnsent, Method: method, Err: fmt.Errorf("the answer's status is %d", got.status)}
 	}
 	return nil
 }

@@ -49,6 +49,4 @@ const (
 	// in number and in bytes.
 	maxDetails = 5
 	maxDetail  = 200
-	// maxResponse bounds what is read of the answer of a response_url, in bytes.
-	maxResponse = 64 << 10
 )

@@ -6,6 +6,11 @@ import (
 	"time"
 )
 
+// wait is how long a limit lasts.
+func (a received) wait(random func() float64) time.Duration {
+	return retryAfter(a.header.Get("Retry-After"), random)
+}
+
 // retryAfter reads a Retry-After header in seconds, which can be absent, nothing
 // like a number, or any number.
 func retryAfter(header string, random func() float64) time.Duration {
