@@ -22,7 +22,8 @@ type Snippet struct {
 }
 
 // Share puts a snippet into a place. Slack keeps no marker with a file: what became
-// of an ambiguous failure cannot be looked up by [Client.Find].
+// of an ambiguous failure is told by the name, which is to be one of its own; see
+// [Client.Own].
 func (c *Client) Share(ctx context.Context, at Place, s Snippet) error {
 	if s.Content == "" {
 		return nil

@@ -22,7 +22,7 @@ type Message struct {
 	// is where Blocks is empty.
 	Text   string
 	Blocks []slack.Block
-	// Key marks the message, so that [Client.Find] finds it. Empty marks nothing.
+	// Key marks the message, so that [Client.Own] tells it apart. Empty marks nothing.
 	Key string
 	// Unfurl lets Slack show previews of links.
 	Unfurl bool

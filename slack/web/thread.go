@@ -23,6 +23,8 @@ type Reply struct {
 	// Blocks and Files are as they came.
 	Blocks, Files json.RawMessage
 	Edited        bool
+	// FileNames are those of its files.
+	FileNames []string
 	// Key is the marker of a message that carries one of ours; see [MarkerType]. Any
 	// app can write one.
 	Key string
@@ -105,29 +107,30 @@ func (c *Client) Message(ctx context.Context, at Place, ts string) (Reply, error
 	return Reply{}, &Error{Class: ErrGone, Method: "look for a message", Code: "message_not_found"}
 }
 
-// Find looks for the messages that carry one of some keys of ours, in the place's
-// thread, or in its channel where it has none, from oldest on, and returns their ts
-// by key. Only what the app itself wrote counts. A thread that is gone has none.
-func (c *Client) Find(ctx context.Context, at Place, oldest string, wanted func(key string) bool) (map[string]string, error) {
-	w, err := c.Workspace(ctx, at)
-	if err != nil {
-		return nil, withoutWorkspace("look for messages of ours", err)
-	}
-	found := map[string]string{}
-	for r, err := range c.Replies(ctx, at, Range{Oldest: oldest}) {
-		switch {
-		case Code(err) == "thread_not_found" || Code(err) == "message_not_found":
-			return found, nil
-		case err != nil:
-			return nil, err
-		case r.Key == "" || !wanted(r.Key):
-		case w.BotUser != "" && r.User == w.BotUser, w.BotID != "" && r.Bot == w.BotID:
-			if _, twice := found[r.Key]; !twice {
-				found[r.Key] = r.TS
+// Own yields what the app itself wrote into the place's thread, or into its channel
+// where it has none, from oldest on; see [Client.Replies]. A thread that is gone
+// holds nothing.
+func (c *Client) Own(ctx context.Context, at Place, oldest string) iter.Seq2[Reply, error] {
+	return func(yield func(Reply, error) bool) {
+		w, err := c.Workspace(ctx, at)
+		if err != nil {
+			yield(Reply{}, withoutWorkspace("look for messages of ours", err))
+			return
+		}
+		for r, err := range c.Replies(ctx, at, Range{Oldest: oldest}) {
+			switch {
+			case Code(err) == "thread_not_found" || Code(err) == "message_not_found":
+				return
+			case err != nil:
+				yield(Reply{}, err)
+				return
+			case w.BotUser != "" && r.User == w.BotUser, w.BotID != "" && r.Bot == w.BotID:
+				if !yield(r, nil) {
+					return
+				}
 			}
 		}
 	}
-	return found, nil
 }
 
 // readReply reads a message field by field; false means that it has no ts.
@@ -143,6 +146,14 @@ func readReply(raw json.RawMessage) (Reply, bool) {
 	}
 	if r.Team == "" {
 		r.Team = text(m["team"])
+	}
+	var files []json.RawMessage
+	_ = json.Unmarshal(m["files"], &files) // what is no list holds no file
+	for _, raw := range files {
+		var f map[string]json.RawMessage
+		if json.Unmarshal(raw, &f) == nil && text(f["name"]) != "" {
+			r.FileNames = append(r.FileNames, text(f["name"]))
+		}
 	}
 	var metadata struct {
 		Type    string `json:"event_type"`

@@ -3,7 +3,8 @@ package web
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // Our messages are found by their markers over all pages, whatever else is in the
 // thread; what others wrote under our marker does not count.
-func TestFind(t *testing.T) {
+func TestOwn(t *testing.T) {
 	t.Parallel()
 	own := func(ts, key string) string {
 		return fmt.Sprintf(`{"ts":%q,"user":"UBOT","metadata":{"event_type":"liaison_post","event_payload":{"key":%q}}}`, ts, key)
@@ -20,15 +21,20 @@ func TestFind(t *testing.T) {
 		`{"ok":true,"messages":[{"ts":"1.1","user":"U1","text":"hi"},null,7,{"ts":5},` +
 			`{"ts":"1.2","user":"U2","metadata":{"event_type":"liaison_post","event_payload":{"key":"a"}}},` +
 			`{"ts":"1.3","user":"UBOT","metadata":{"event_type":"liaison_post","event_payload":[]}},` +
-			`{"ts":"1.4","user":"UBOT","blocks":[{"type":"actions","elements":[{"type":"from_2030"}]}],"files":[{"size":"12"}]},` + own("1.5", "a") +
+			`{"ts":"1.4","user":"UBOT","blocks":[{"type":"actions","elements":[{"type":"from_2030"}]}],"files":[{"size":"12","name":"answer.md"},null,{"name":7}]},` + own("1.5", "a") +
 			`],"has_more":true,"response_metadata":{"next_cursor":"more"}}`,
-		`{"ok":true,"messages":[` + own("1.6", "b") + `,` + own("1.7", "other") + `,` + own("1.8", "b") +
-			`,{"ts":"1.9","bot_id":"B1","metadata":{"event_type":"liaison_post","event_payload":{"key":"c"}}}]}`,
+		`{"ok":true,"messages":[` + own("1.6", "b") + `,` + own("1.7", "other") + `,{"ts":"1.9","bot_id":"B1","metadata":{"event_type":"liaison_post","event_payload":{"key":"c"}}}]}`,
 	}
 	c, f := newFake(t, func(n int, _ asked) reply { return reply{body: pages[n]} })
-	found, err := c.Find(t.Context(), place, "1.1", func(key string) bool { return key != "other" })
-	if want := map[string]string{"a": "1.5", "b": "1.6", "c": "1.9"}; err != nil || !maps.Equal(found, want) {
-		t.Errorf("got %v, %v; want %v", found, err, want)
+	var found []string
+	for r, err := range c.Own(t.Context(), place, "1.1") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, r.TS+r.Key+strings.Join(r.FileNames, ","))
+	}
+	if want := []string{"1.3", "1.4answer.md", "1.5a", "1.6b", "1.7other", "1.9c"}; !slices.Equal(found, want) {
+		t.Errorf("got %q; want %q", found, want)
 	}
 	calls := f.of("conversations.replies")
 	if len(calls) != 2 || calls[0].form.Get("oldest") != "1.1" || calls[0].form.Get("include_all_metadata") != "1" || calls[1].form.Get("cursor") != "more" {
@@ -37,7 +43,7 @@ func TestFind(t *testing.T) {
 }
 
 // What cannot be read is not taken for a thread without our message.
-func TestFindFails(t *testing.T) {
+func TestOwnFails(t *testing.T) {
 	t.Parallel()
 	for body, fails := range map[string]bool{
 		`{"ok":false,"error":"thread_not_found"}`:  false,
@@ -46,9 +52,14 @@ func TestFindFails(t *testing.T) {
 		`{"ok":true,"messages":{}}`:                true,
 	} {
 		c, _ := newFake(t, func(int, asked) reply { return reply{body: body} })
-		found, err := c.Find(t.Context(), place, "", func(string) bool { return true })
-		if (err != nil) != fails || len(found) != 0 {
-			t.Errorf("%s: got %v, %v", body, found, err)
+		for r, err := range c.Own(t.Context(), place, "") {
+			if !fails || err == nil {
+				t.Errorf("%s: got %v, %v", body, r, err)
+			}
+			fails = false
+		}
+		if fails {
+			t.Errorf("%s: no error", body)
 		}
 	}
 }
