@@ -1,6 +1,10 @@
 package slack
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/liaison-bot/liaison/slack/web"
+)
 
 // address is a place in Slack in which people talk with the agent.
 type address struct {
@@ -47,4 +51,9 @@ func principal(team, user string) string {
 		user = "unknown"
 	}
 	return Name + ":user:" + team + ":" + user
+}
+
+// place is the address as the Web API's client has it.
+func (a address) place() web.Place {
+	return web.Place{Team: a.Team, Enterprise: a.Enterprise, Channel: a.Channel, Thread: a.Thread}
 }

@@ -3,48 +3,154 @@ package slack
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/slack/web"
+	"github.com/liaison-bot/liaison/slack/workspace"
 )
 
 // Name is the channel's word; deliveries with this source are its own.
 const Name = "slack"
 
-// Channel is Slack as the engine sees it. The zero value is ready for use.
-type Channel struct{}
+// Options configure the channel.
+type Options struct {
+	// Workspaces has the tokens of the workspaces in which the app is installed. Nil
+	// means that it is installed nowhere.
+	Workspaces workspace.Source
+	// Settings are the operator's.
+	Settings Settings
+	// Self is what is known of who we are without asking Slack.
+	Self Self
+	// APIURL is the root of Slack's Web API. Empty means https://slack.com/api/.
+	APIURL string
+	// PublicURL is where people reach our own pages, for links to a session's page;
+	// nil where there are none.
+	PublicURL *url.URL
+	// BotName is what we are called where Slack does not say it. Empty means "Liaison".
+	BotName string
+	// Sessions lists what somebody has asked for, the last first, for their home
+	// tab. Nil shows none.
+	Sessions func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
+	// Review hands the review of a pull request over to GitHub's side. Nil means that
+	// there is none.
+	Review func(context.Context, Review) error
+	// Logger receives what an operator should know. Nil discards it.
+	Logger *slog.Logger
+	// Redact masks secrets in what goes to Slack. Nil leaves text as it is.
+	Redact func(string) string
+
+	// Now and Random are the clock and a source of numbers in [0,1); nil means the real ones.
+	Now    func() time.Time
+	Random func() float64
+	// Transport carries the requests; nil means one of our own with Go's defaults.
+	Transport http.RoundTripper
+}
+
+// Channel is Slack as a surface. Its methods may be called by many goroutines.
+type Channel struct {
+	web       *web.Client
+	settings  Settings
+	self      Self
+	publicURL *url.URL
+	botName   string
+	sessions  func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
+	review    func(context.Context, Review) error
+	log       *slog.Logger
+	redact    func(string) string
+	now       func() time.Time
+
+	unsent  *unsent
+	refused *refused
+}
 
 var (
-	_ sessions.Channel = Channel{}
-	_ sessions.Weigher = Channel{}
+	_ sessions.Channel = (*Channel)(nil)
+	_ sessions.Weigher = (*Channel)(nil)
 )
+
+// New returns the channel. It calls nobody: whether Slack takes a token is what
+// [Channel.CheckApp] finds out.
+func New(o Options) (*Channel, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.BotName == "" {
+		o.BotName = "Liaison"
+	}
+	if o.Workspaces == nil {
+		o.Workspaces = nowhere{}
+	}
+	client, err := web.New(web.Options{
+		Workspaces: o.Workspaces, APIURL: o.APIURL, Transport: o.Transport, Logger: o.Logger, Now: o.Now, Random: o.Random,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Channel{
+		web: client, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
+		review: o.Review, log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
+	}, nil
+}
+
+// Name implements [sessions.Channel].
+func (c *Channel) Name() string { return Name }
+
+// Map implements [sessions.Channel].
+func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
+	return Map(d, c.self, c.settings)
+}
+
+// Weigh implements [sessions.Weigher]. Nobody may do anything yet.
+func (c *Channel) Weigh(_ context.Context, in sessions.Intent) (sessions.Intent, error) {
+	return ignore("%s: this version keeps what Slack sends and does nothing about it", in.Reason), nil
+}
 
 // errNoTurns is what a turn of Slack's would fail with; none is taken up.
 var errNoTurns = errors.New("slack: this version takes Slack's events and runs no turns for them")
 
-// Name implements [sessions.Channel].
-func (Channel) Name() string { return Name }
-
-// Map implements [sessions.Channel].
-func (Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
-	return Map(d, Self{}, DefaultSettings())
-}
-
-// Weigh implements [sessions.Weigher]. Nobody may do anything yet.
-func (Channel) Weigh(_ context.Context, in sessions.Intent) (sessions.Intent, error) {
-	return ignore("%s: this version keeps what Slack sends and does nothing about it", in.Reason), nil
-}
-
 // Prepare implements [sessions.Channel].
-func (Channel) Prepare(context.Context, sessions.Turn, string) (sessions.Brief, error) {
+func (c *Channel) Prepare(context.Context, sessions.Turn, string) (sessions.Brief, error) {
 	return sessions.Brief{}, errNoTurns
 }
 
 // Effects implements [sessions.Channel].
-func (Channel) Effects(sessions.Turn, sessions.Report) ([]sessions.Effect, error) {
+func (c *Channel) Effects(sessions.Turn, sessions.Report) ([]sessions.Effect, error) {
 	return nil, errNoTurns
 }
 
-// Deliver implements [sessions.Channel].
-func (Channel) Deliver(context.Context, sessions.Item) (sessions.Receipt, error) {
-	return sessions.Receipt{}, errNoTurns
+// CheckApp asks Slack whether it takes the token of the one workspace that is
+// named by the environment, and says in a few words who we are there. Where
+// workspaces install the app by themselves there is none to ask for.
+func (c *Channel) CheckApp(ctx context.Context) (string, error) {
+	w, err := c.web.Workspace(ctx, web.Place{})
+	if errors.Is(err, workspace.ErrNotInstalled) {
+		return "each workspace has its own token", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("slack: find the workspace: %w", err)
+	}
+	who, err := c.web.Identity(ctx, web.Place{Team: w.Team, Enterprise: w.Enterprise})
+	if err != nil {
+		return "", fmt.Errorf("slack: %w", err)
+	}
+	return fmt.Sprintf("bot %s in %s", who.BotUser, who.TeamName), nil
+}
+
+// nowhere is the source of workspaces of an app that is installed nowhere.
+type nowhere struct{}
+
+// Workspace implements [workspace.Source].
+func (nowhere) Workspace(context.Context, string, string) (workspace.Workspace, error) {
+	return workspace.Workspace{}, workspace.ErrNotInstalled
 }

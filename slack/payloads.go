@@ -24,6 +24,10 @@ type postPayload struct {
 	Mention string `json:"mention,omitempty"`
 	// Markdown is a text that may be a model's or a stranger's.
 	Markdown string `json:"markdown"`
+	// User asked; they are told by a direct message where To is gone. Since is the ts
+	// of what they asked, before which no message of ours is looked for.
+	User  string `json:"user,omitempty"`
+	Since string `json:"since,omitempty"`
 	// Turn is set on the answer of a turn, which takes the place of what was shown
 	// of it meanwhile. Failed says that it is the reason why there is none.
 	Turn   string `json:"turn,omitempty"`

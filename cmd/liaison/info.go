@@ -10,6 +10,7 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/slack"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -48,12 +49,15 @@ func (i *information) snapshot() any {
 		StartedAt: i.started,
 		Model:     i.cfg.Model,
 		Bridge:    bridgeInfo{i.choice, i.platform.result("bridge")},
-		Channels:  map[string]channel{"github": {}, "slack": {On: i.cfg.Slack != nil}, sessions.ChannelHTTP: {On: true}},
+		Channels:  map[string]channel{"github": {}, "slack": {}, sessions.ChannelHTTP: {On: true}},
 		Engine:    i.engine.Status(),
 		Disk:      i.disk(),
 	}
 	if g := i.cfg.GitHub; g != nil {
 		info.Channels["github"] = channel{On: true, AppID: g.AppID, Check: i.platform.result("github")}
+	}
+	if i.cfg.Slack != nil {
+		info.Channels["slack"] = channel{On: true, Check: i.platform.result("slack")}
 	}
 	return info
 }
@@ -99,7 +103,7 @@ type platforms struct {
 	results map[string]check
 }
 
-func newPlatforms(client *bridge.Client, channel *github.Channel, redact func(string) string, log *slog.Logger) *platforms {
+func newPlatforms(client *bridge.Client, channel *github.Channel, talk *slack.Channel, redact func(string) string, log *slog.Logger) *platforms {
 	p := &platforms{log: log, redact: redact, results: map[string]check{}, checks: map[string]func(context.Context) (string, error){}}
 	p.checks["bridge"] = func(ctx context.Context) (string, error) {
 		v, err := client.Version(ctx)
@@ -127,6 +131,9 @@ func newPlatforms(client *bridge.Client, channel *github.Channel, redact func(st
 			}
 			return "App " + app.Slug, nil
 		}
+	}
+	if talk != nil {
+		p.checks["slack"] = talk.CheckApp
 	}
 	return p
 }

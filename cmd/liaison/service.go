@@ -52,7 +52,8 @@ type service struct {
 	configurations *repoconfig.Folder // likewise
 
 	github   *github.Channel
-	upkeep   *gitHubUpkeep // nil when the channel is off
+	slack    *slack.Channel // nil when the channel is off
+	upkeep   *gitHubUpkeep // likewise
 	engine   *sessions.Engine
 	platform *platforms
 	api      *api.API
@@ -119,7 +120,10 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		githubSecrets = g.WebhookSecrets
 	}
 	if cfg.Slack != nil {
-		channels = append(channels, slack.Channel{})
+		if s.slack, err = slack.New(slackOptions(s, cfg, secrets.String)); err != nil {
+			return nil, err
+		}
+		channels = append(channels, s.slack)
 		slackSecrets = cfg.Slack.SigningSecrets
 		log.Warn("Slack's events are taken and kept, and nothing is done about them: this version does not act on Slack yet")
 	}
@@ -157,7 +161,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		return nil, err
 	}
 
-	s.platform = newPlatforms(s.bridge, s.github, secrets.String, log)
+	s.platform = newPlatforms(s.bridge, s.github, s.slack, secrets.String, log)
 	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, keeper: s.keeper, platform: s.platform}
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
