@@ -45,6 +45,9 @@ type SlackOptions struct {
 	// AckTimeout is how long a delivery waits for its answer, in real time.
 	// 0 means Slack's 3 seconds.
 	AckTimeout time.Duration
+	// SocketPing is how often open sockets are pinged, in real time. 0 means 10
+	// seconds, negative never.
+	SocketPing time.Duration
 	// Watch is told of every call with its answer. It must not call back, and is
 	// called by many goroutines. Optional.
 	Watch func(Exchange)
@@ -71,6 +74,10 @@ type Slack struct {
 	faults     []*slackFault
 	statuses   map[statusPlace]SlackStatus
 	interact   slackInteractions
+	grants     slackGrants
+	apps       map[string]object // manifests by the id of their app
+	contexts   map[string]string // event_context → id of the workspace
+	sockets    slackSockets
 	sending    slackSending
 
 	listener *loopback
@@ -93,6 +100,9 @@ func NewSlack(o SlackOptions) *Slack {
 	if o.StreamLife == 0 {
 		o.StreamLife = 5 * time.Minute
 	}
+	if o.SocketPing == 0 {
+		o.SocketPing = 10 * time.Second
+	}
 	if o.AckTimeout == 0 {
 		o.AckTimeout = 3 * time.Second
 	}
@@ -107,6 +117,10 @@ func NewSlack(o SlackOptions) *Slack {
 		files:      map[string]*slackFile{},
 		statuses:   map[statusPlace]SlackStatus{},
 		interact:   slackInteractions{triggers: map[string]*slackTrigger{}, answers: map[string]*slackResponseURL{}},
+		grants:     slackGrants{codes: map[string]*slackCode{}, refresh: map[string]*slackToken{}},
+		apps:       map[string]object{},
+		contexts:   map[string]string{},
+		sockets:    slackSockets{tickets: map[string]bool{}, acks: map[string]chan []byte{}},
 		stop:       make(chan struct{}),
 	}
 	s.sending.secret = o.SigningSecret
@@ -137,6 +151,7 @@ func (s *Slack) Close() error {
 	l := s.listener
 	s.mu.Unlock()
 	err := l.close()
+	s.DropSockets()
 	s.sending.workers.Wait()
 	s.late.Wait()
 	return err

@@ -73,11 +73,22 @@ func (s *Slack) InviteBot(channel, user string) SlackDelivery {
 func (s *Slack) Uninstall(team string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.mustTeam(team)
-	s.told(t, object{"type": "tokens_revoked", "tokens": object{"oauth": []string{}, "bot": []string{t.BotUser}}, "event_ts": s.newTS()})
+	s.uninstall(s.mustTeam(team))
+}
+
+// uninstall does what [Slack.Uninstall] says. Callers hold the lock.
+func (s *Slack) uninstall(t *workspace) {
+	s.toldRevoked(t)
 	s.told(t, object{"type": "app_uninstalled", "event_ts": s.newTS()})
 	s.revokeAll(t)
 	t.uninstalled = true
+}
+
+// toldRevoked tells the app that its bot tokens of a workspace have ended.
+func (s *Slack) toldRevoked(t *workspace) SlackDelivery {
+	return s.told(t, object{
+		"type": "tokens_revoked", "tokens": object{"oauth": []string{}, "bot": []string{t.BotUser}}, "event_ts": s.newTS(),
+	})
 }
 
 // Revoke ends the bot tokens of a workspace and leaves the app installed.
@@ -86,9 +97,7 @@ func (s *Slack) Revoke(team string) SlackDelivery {
 	defer s.mu.Unlock()
 	t := s.mustTeam(team)
 	s.revokeAll(t)
-	return s.told(t, object{
-		"type": "tokens_revoked", "tokens": object{"oauth": []string{}, "bot": []string{t.BotUser}}, "event_ts": s.newTS(),
-	})
+	return s.toldRevoked(t)
 }
 
 func (s *Slack) revokeAll(t *workspace) {

@@ -192,7 +192,7 @@ func (s *Slack) RetryFailed() {
 }
 
 // reachable reports whether the app has anywhere to be told. Callers hold the lock.
-func (s *Slack) reachable() bool { return s.sending.target != "" }
+func (s *Slack) reachable() bool { return s.sending.target != "" || len(s.sockets.open) > 0 }
 
 // enqueue has the app told something. Callers hold the lock.
 func (s *Slack) enqueue(d SlackDelivery) {
@@ -285,16 +285,29 @@ func (s *Slack) Deliver(ctx context.Context, d SlackDelivery) (status int, err e
 	return a.Status, a.Err
 }
 
-// attempt sends a delivery over HTTP and records how it went. Like Slack it
-// follows no redirect that changes the host, and none at all here.
+// attempt sends a delivery and records how it went: over a socket if one is
+// open, or else over HTTP.
 func (s *Slack) attempt(ctx context.Context, d SlackDelivery) SlackAttempt {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.AckTimeout)
+	defer cancel()
+	defer s.untilStopped(cancel)()
+	a, sent := s.attemptSocket(ctx, d)
+	if !sent {
+		a = s.attemptHTTP(ctx, d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending.attempts = append(s.sending.attempts, a)
+	s.notify()
+	return a
+}
+
+// attemptHTTP sends a delivery to the target. It follows no redirect.
+func (s *Slack) attemptHTTP(ctx context.Context, d SlackDelivery) SlackAttempt {
 	s.mu.Lock()
 	target, secret := s.sending.target, s.sending.secret
 	s.mu.Unlock()
 	a := SlackAttempt{Delivery: d}
-	ctx, cancel := context.WithTimeout(ctx, s.opts.AckTimeout)
-	defer cancel()
-	defer s.untilStopped(cancel)()
 	transport := &http.Transport{DisableKeepAlives: true}
 	client := &http.Client{
 		Transport:     transport,
@@ -312,10 +325,6 @@ func (s *Slack) attempt(ctx context.Context, d SlackDelivery) SlackAttempt {
 	if err != nil {
 		a.Status, a.Err = 0, fmt.Errorf("sim: deliver %s %s: %w", d.Type, d.ID, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sending.attempts = append(s.sending.attempts, a)
-	s.notify()
 	return a
 }
 

@@ -11,6 +11,10 @@ import (
 // answers to clicks, and sockets. The calls are recorded like methods, under the
 // name of what they are.
 func (s *Slack) serveElsewhere(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == socketPath {
+		s.serveSocket(w, r)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
 	if err != nil {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)

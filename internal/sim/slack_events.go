@@ -23,6 +23,7 @@ func (s *Slack) event(t *workspace, inner object, origin string, shared bool) {
 		}},
 		"is_ext_shared_channel": shared, "event_context": "4-" + digest(id)[:32],
 	}
+	s.contexts["4-"+digest(id)[:32]] = t.ID
 	if t.OrgInstall {
 		payload["enterprise_id"] = t.Enterprise
 		payload["authorizations"].([]object)[0]["team_id"] = nil
