@@ -64,13 +64,15 @@ type Channel struct {
 	redact    func(string) string
 	now       func() time.Time
 
+	live    *live
 	unsent  *unsent
 	refused *refused
 }
 
 var (
-	_ sessions.Channel = (*Channel)(nil)
-	_ sessions.Weigher = (*Channel)(nil)
+	_ sessions.Channel  = (*Channel)(nil)
+	_ sessions.Weigher  = (*Channel)(nil)
+	_ sessions.Follower = (*Channel)(nil)
 )
 
 // New returns the channel. It calls nobody: whether Slack takes a token is what
@@ -99,7 +101,7 @@ func New(o Options) (*Channel, error) {
 	}
 	return &Channel{
 		web: client, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
-		review: o.Review, log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
+		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review, log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
 	}, nil
 }
 

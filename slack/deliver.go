@@ -29,7 +29,7 @@ func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 	case kindReaction:
 		return perform(ctx, item, c.react)
 	case kindStatus:
-		return perform(ctx, item, c.status)
+		return perform(ctx, item, c.live.deliverStatus)
 	case kindHome:
 		return perform(ctx, item, c.home)
 	case kindPrompts:
@@ -70,9 +70,4 @@ func minor(done, what string, err error) (sessions.Receipt, error) {
 // owed has to wait.
 func revoked(err error) bool {
 	return errors.Is(err, web.ErrAuth) && web.Code(err) != "missing_scope" && web.Code(err) != "no_permission"
-}
-
-// status shows what goes on below a thread, or takes that away.
-func (c *Channel) status(ctx context.Context, _ sessions.Item, p statusPayload) (sessions.Receipt, error) {
-	return minor("set the status", "status", c.web.SetStatus(ctx, p.To.place(), p.Text, nil))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -24,20 +25,38 @@ func (c *Channel) post(ctx context.Context, item sessions.Item, p postPayload) (
 	if item.Surface[surfaceDetached] == rootDeleted {
 		return sessions.Receipt{Note: "not posted: the first message of the thread was deleted"}, nil
 	}
+	r := c.render(item, p)
+	done, err := c.live.finish(ctx, item, p, r.messages())
+	if err != nil {
+		c.refused.note(p.To.Team, err)
+		return sessions.Receipt{}, err
+	}
 	w := c.writer(item, p.To.place(), p.Since)
-	err := w.all(ctx, c.render(item, p))
+	w.skipped = done.Parts
+	err = w.all(ctx, r.after(done))
 	c.refused.note(p.To.Team, err)
 	switch {
 	case displaced(err):
-		return c.elsewhere(ctx, item, p, err)
+		receipt, err := c.elsewhere(ctx, item, p, err)
+		receipt.Remember = merged(receipt.Remember, done.Remember)
+		return receipt, err
 	case err != nil:
 		return sessions.Receipt{}, err
 	}
-	receipt := sessions.Receipt{Note: w.note()}
+	receipt := sessions.Receipt{Note: w.note(), Remember: done.Remember}
 	if item.Surface[surfaceDetached] != "" {
-		receipt.Remember = map[string]string{surfaceDetached: ""}
+		receipt.Remember = merged(receipt.Remember, map[string]string{surfaceDetached: ""})
 	}
 	return receipt, nil
+}
+
+// merged is what both want to be remembered.
+func merged(a, b map[string]string) map[string]string {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 // displaced reports whether a place takes no more of our messages.

@@ -41,6 +41,15 @@ func (r rendered) messages() []web.Message {
 	return all
 }
 
+// after is what is still to be posted once the first messages are there.
+func (r rendered) after(done finished) rendered {
+	r.parts = r.parts[done.Parts:]
+	if done.Whole {
+		r.file = web.Snippet{}
+	}
+	return r
+}
+
 // noText stands for an answer without a word.
 const noText = "_There is no text in this answer._"
 
