@@ -3,6 +3,7 @@ package handlers
 import (
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -13,6 +14,9 @@ const maxGitHubBody = 26 << 20
 
 // sourceGitHub is the source of GitHub's deliveries.
 const sourceGitHub = "github"
+
+// ownEvents begins the names of events that only we tell ourselves.
+const ownEvents = "liaison."
 
 // githubHeaders are kept with a delivery. The signature is not among them.
 var githubHeaders = []string{
@@ -49,6 +53,11 @@ func (h *githubWebhook) serve(w http.ResponseWriter, r *http.Request) (Answer, i
 	event, id := header(r.Header, "X-Github-Event"), header(r.Header, "X-Github-Delivery")
 	if !token(event) || !token(id) {
 		fail(w, http.StatusBadRequest, "missing_headers", "X-GitHub-Event and X-GitHub-Delivery are required; a proxy may have removed them")
+		return AnswerRefused, 0
+	}
+	if strings.HasPrefix(event, ownEvents) {
+		h.refuse(r, "an event of ours from outside", "delivery", id, "event", event)
+		fail(w, http.StatusBadRequest, "reserved_event", "GitHub has no events of this name")
 		return AnswerRefused, 0
 	}
 	signature := header(r.Header, "X-Hub-Signature-256")

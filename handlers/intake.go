@@ -84,6 +84,7 @@ type intake struct {
 	log     *slog.Logger
 	metrics Metrics
 	counts  *Intake
+	hasten  func(source, id string)
 }
 
 // take answers one webhook by serve, which returns what became of it and how
@@ -153,11 +154,19 @@ func (in *intake) keep(ctx context.Context, d state.Delivery) (Answer, error) {
 		return AnswerUnavailable, err
 	case outcome == state.Duplicate:
 		return AnswerDuplicate, nil
-	case outcome == state.Rearmed:
-		return AnswerRearmed, nil
-	default:
-		return AnswerAccepted, nil
 	}
+	if urgent(d) {
+		in.hasten(d.Source, d.ID)
+	}
+	if outcome == state.Rearmed {
+		return AnswerRearmed, nil
+	}
+	return AnswerAccepted, nil
+}
+
+// urgent reports whether somebody waits for a delivery at a screen.
+func urgent(d state.Delivery) bool {
+	return d.Source == sourceSlack && (d.Event == eventInteraction || d.Event == eventCommand)
 }
 
 // stored reports whether a delivery is on file, by this request or another.

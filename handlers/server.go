@@ -25,6 +25,10 @@ type Options struct {
 	Metrics Metrics
 	// Intake counts what is in hand. Nil counts for nobody.
 	Intake *Intake
+	// Hasten is told of what was just stored and somebody waits for at a screen, such
+	// as a click: within 3 s Slack lets a view be opened for it. It must not wait. Nil
+	// hastens nothing.
+	Hasten func(source, id string)
 	// API serves what is below /v1/ and admits its callers itself.
 	API    http.Handler
 	Now    func() time.Time
@@ -85,9 +89,12 @@ func newIntake(o Options) *intake {
 	if o.Intake == nil {
 		o.Intake = &Intake{}
 	}
+	if o.Hasten == nil {
+		o.Hasten = func(string, string) {}
+	}
 	return &intake{
 		inbox: o.Inbox, memory: newBodyMemory(&o.Intake.bytes), now: o.Now, log: o.Logger,
-		metrics: o.Metrics, counts: o.Intake,
+		metrics: o.Metrics, counts: o.Intake, hasten: o.Hasten,
 	}
 }
 

@@ -26,6 +26,12 @@ const (
 // sourceSlack is the source of Slack's deliveries.
 const sourceSlack = "slack"
 
+// The events that forms of Slack's are stored as, besides JSON's own types.
+const (
+	eventInteraction = "interaction"
+	eventCommand     = "command"
+)
+
 // slackHeaders are kept with a delivery. The signature is not among them.
 var slackHeaders = []string{
 	"Content-Type",
@@ -170,9 +176,9 @@ func formKind(body []byte) string {
 		name, _, _ := bytes.Cut(field, []byte("="))
 		switch string(name) {
 		case "payload":
-			return "interaction"
+			return eventInteraction
 		case "command":
-			return "command"
+			return eventCommand
 		case "ssl_check":
 			return "ssl_check"
 		}

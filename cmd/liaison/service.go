@@ -171,6 +171,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		SlackSecrets:  slackSecrets,
 		Metrics:       counts,
 		Intake:        s.intake,
+		Hasten:        s.engine.Hasten,
 		API:           s.api,
 		Now:           time.Now,
 		Logger:        log,
