@@ -39,7 +39,7 @@ const shown = "*_~`*_~*_~``"
 
 // reserved takes the marks' own runes out of a text.
 var reserved = func(r rune) rune {
-	if r >= firstMark && r <= lastMark {
+	if isMark(r) {
 		return utf8.RuneError
 	}
 	return r
@@ -55,56 +55,63 @@ var literal = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;",
 // (https://github.com/openclaw/openclaw/pull/137526); so does one that formats in
 // the middle of a word, where Slack would not take it.
 func settle(text string) string {
-	counts := map[rune]int{}
+	var counts [closeCode - literalStar + 1]int
 	for _, r := range text {
-		if r >= literalStar && r <= literalBacktick {
-			counts[r]++
+		if isMark(r) {
+			counts[r-literalStar]++
 		}
 	}
 	var b strings.Builder
 	prev := '\n'
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		next := '\n'
-		if at+size < len(text) {
-			next, _ = utf8.DecodeRuneInString(text[at+size:])
-		}
-		if r < firstMark || r > lastMark {
+		if !isMark(r) {
 			if prev == '\n' && strings.HasPrefix(text[at:], "&gt;") {
 				b.WriteString(breaker) // not a quotation
 			}
-			b.WriteRune(r)
+			b.WriteString(text[at : at+size])
 			prev, at = r, at+size
 			continue
 		}
-		mark := shown[r-firstMark]
+		end := at + size
+		if r <= literalBacktick {
+			for strings.HasPrefix(text[end:], text[at:at+size]) {
+				end += size
+			}
+		}
+		next := '\n'
+		if end < len(text) {
+			next, _ = utf8.DecodeRuneInString(text[end:])
+		}
+		var before, after bool
 		switch {
 		case r <= literalBacktick:
-			opens := !isWord(prev) && !unicode.IsSpace(next)
-			closes := !unicode.IsSpace(prev) && !isWord(next)
-			pair := counts[r] > 1 || strings.ContainsRune(text, openBold+(r-literalStar)) && r != literalBacktick
-			if pair && closes {
-				b.WriteString(breaker)
+			others := counts[r-literalStar] - (end-at)/size
+			if r != literalBacktick {
+				others += counts[r-literalStar+openBold-literalStar]
 			}
-			b.WriteByte(mark)
-			if pair && opens {
-				b.WriteString(breaker)
-			}
+			before = others > 0 && !unicode.IsSpace(prev) && !isWord(next)
+			after = others > 0 && !isWord(prev) && !unicode.IsSpace(next)
 		case r >= closeBold && r <= closeStrike, r == closeCode:
-			b.WriteByte(mark)
-			if isWord(next) {
-				b.WriteString(breaker)
-			}
+			after = isWord(next)
 		default:
-			if isWord(prev) {
-				b.WriteString(breaker)
-			}
-			b.WriteByte(mark)
+			before = isWord(prev)
 		}
-		prev, at = rune(mark), at+size
+		if before {
+			b.WriteString(breaker)
+		}
+		for range (end - at) / size {
+			b.WriteByte(shown[r-firstMark])
+		}
+		if after {
+			b.WriteString(breaker)
+		}
+		prev, at = '*', end // any mark bounds a word
 	}
 	return b.String()
 }
+
+func isMark(r rune) bool { return r >= firstMark && r <= lastMark }
 
 // unescape is Markdown text as a reader sees it: escapes and entities resolved.
 func unescape(raw []byte) string {
@@ -140,7 +147,7 @@ func address(destination string) (string, bool) {
 	var b strings.Builder
 	for _, r := range destination {
 		switch {
-		case r == '|' || r == '<' || r == '>' || r == '`' || unicode.IsSpace(r) || unicode.IsControl(r) || r >= firstMark && r <= lastMark:
+		case r == '|' || r == '<' || r == '>' || r == '`' || unicode.IsSpace(r) || unicode.IsControl(r) || isMark(r):
 			b.WriteString(url.PathEscape(string(r)))
 		case r == '&':
 			b.WriteString("&amp;")

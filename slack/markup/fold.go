@@ -2,6 +2,7 @@ package markup
 
 import (
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,7 +11,7 @@ import (
 )
 
 // folded is a text as the most forgiving reader would take it: entities decoded
-// however often they were encoded, escapes and marks of emphasis gone, compatible
+// however often they were encoded, backslashes and marks of emphasis gone, compatible
 // forms made plain, and nothing in it that cannot be seen.
 type folded struct {
 	runes []rune
@@ -18,8 +19,27 @@ type folded struct {
 	start, end []int
 }
 
+// maxFolds is how often what came out of a text is read again: taking out what is
+// not seen may bring the halves of an entity together.
+const maxFolds = 3
+
 // fold reads a text. Without tags, HTML elements and comments count as nothing too.
 func fold(src string, tags bool) folded {
+	f := foldOnce(src, tags)
+	for range maxFolds {
+		if !slices.Contains(f.runes, '&') {
+			break
+		}
+		again := foldOnce(string(f.runes), tags)
+		if len(again.runes) == len(f.runes) {
+			break
+		}
+		f = again.over(f)
+	}
+	return f
+}
+
+func foldOnce(src string, tags bool) folded {
 	var f folded
 	add := func(r rune, start, end int) {
 		f.runes = append(f.runes, r)
@@ -29,27 +49,17 @@ func fold(src string, tags bool) folded {
 	for at := 0; at < len(src); {
 		r, size := utf8.DecodeRuneInString(src[at:])
 		end := at + size
-		switch {
-		case r == '<' && !tags && tagLength(src[at:]) > 0:
+		if r == '<' && !tags && tagLength(src[at:]) > 0 {
 			at += tagLength(src[at:])
 			continue
-		case r == '&':
-			var n int
-			if r, n = entity(src[at:]); n > 0 {
-				end = at + n
-			}
-		case r == '\\' && end < len(src) && isPunctuation(src[end]):
-			r = rune(src[end])
-			end++
 		}
-		if r == '&' && src[at] == '\\' {
-			// An escaped ampersand may still begin an entity for a second reader.
-			if decoded, n := entity(src[end-1:]); n > 0 {
-				r, end = decoded, end-1+n
+		if r == '&' {
+			if decoded, n := entity(src[at:]); n > 0 {
+				r, end = decoded, at+n
 			}
 		}
 		switch {
-		case unseen(r), r == '*', r == '_', r == '~', r == '`':
+		case unseen(r), r == '*', r == '_', r == '~', r == '`', r == '\\':
 		case r < utf8.RuneSelf:
 			add(r, at, end)
 		default:
@@ -62,37 +72,69 @@ func fold(src string, tags bool) folded {
 	return f
 }
 
+// over returns what was read out of another reading, in places of its source.
+func (f folded) over(first folded) folded {
+	// Places of f are bytes of first's runes; index holds which rune each is in.
+	var index []int
+	for i, r := range first.runes {
+		for range utf8.RuneLen(r) {
+			index = append(index, i)
+		}
+	}
+	for i := range f.runes {
+		f.start[i] = first.start[index[f.start[i]]]
+		f.end[i] = first.end[index[f.end[i]-1]]
+	}
+	return f
+}
+
 // longestEntity is longer than the name of any entity.
 const longestEntity = 40
 
 // entity decodes the entity at the beginning of a text, and what it decodes to if
 // that is the beginning of another one. It returns how many bytes that took, or zero.
 func entity(src string) (decoded rune, length int) {
-	for {
-		rest := src[max(1, length):]
-		semicolon := strings.IndexByte(rest[:min(len(rest), longestEntity)], ';')
-		if semicolon < 1 {
-			break
+	decoded = '&'
+	for decoded == '&' {
+		r, n := reference(src[max(1, length):])
+		if n == 0 {
+			return '&', length
 		}
-		name := "&" + rest[:semicolon+1]
-		text := html.UnescapeString(name)
-		if text == name {
-			break
-		}
-		decoded, _ = utf8.DecodeRuneInString(text)
-		length = max(1, length) + semicolon + 1
-		if decoded != '&' {
-			return decoded, length
+		decoded, length = r, max(1, length)+n
+	}
+	return decoded, length
+}
+
+// reference decodes what follows the "&" of an entity. It returns how many bytes
+// that took, or zero.
+func reference(src string) (decoded rune, length int) {
+	window := src[:min(len(src), longestEntity)]
+	end := strings.IndexFunc(window, func(r rune) bool { return r != '#' && !isAlphanumeric(r) })
+	if end < 0 {
+		end = len(window)
+	}
+	name := "&" + window[:end]
+	if end < len(window) && window[end] == ';' {
+		if text := html.UnescapeString(name + ";"); !strings.HasPrefix(text, "&") || text == "&" {
+			decoded, _ = utf8.DecodeRuneInString(text)
+			return decoded, end + 1
 		}
 	}
-	if rest := src[max(1, length):]; len(rest) >= 2 && strings.EqualFold(rest[:2], "lt") {
-		// Browsers take it without its semicolon.
-		return '<', max(1, length) + 2
+	// Browsers take some without their semicolon.
+	if strings.HasPrefix(name, "&#") {
+		digits := strings.TrimRightFunc(name, func(r rune) bool { return r != '#' && !unicode.Is(unicode.ASCII_Hex_Digit, r) })
+		if text := html.UnescapeString(digits); !strings.HasPrefix(text, "&#") {
+			decoded, _ = utf8.DecodeRuneInString(text)
+			return decoded, len(digits) - 1
+		}
 	}
-	if length > 0 {
-		return '&', length
+	switch {
+	case len(window) >= 2 && strings.EqualFold(window[:2], "lt"):
+		return '<', 2
+	case len(window) >= 3 && strings.EqualFold(window[:3], "amp"):
+		return '&', 3
 	}
-	return '&', 0
+	return 0, 0
 }
 
 // longestTag bounds what is taken for one element.
@@ -126,11 +168,6 @@ func unseen(r rune) bool {
 		return true
 	}
 	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
-}
-
-// isPunctuation reports whether a backslash before it escapes it.
-func isPunctuation(c byte) bool {
-	return c > ' ' && c < 0x7F && !isAlphanumeric(rune(c))
 }
 
 func isAlphanumeric(r rune) bool {

@@ -2,15 +2,15 @@ package markup
 
 import (
 	"sort"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// outsideSpan moves a place to the beginning of the span that it is in, if that is
-// in the second half of what can be had.
-func (s *splitter) outsideSpan(start, at int) int {
+// spanStart is where the span begins that a place is within, or the place.
+func (s *splitter) spanStart(at int) int {
 	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].end > at })
-	if i == len(s.spans) || s.spans[i].start >= at || s.spans[i].start <= start+(at-start)/2 {
+	if i == len(s.spans) || s.spans[i].start >= at {
 		return at
 	}
 	return s.spans[i].start
@@ -21,8 +21,9 @@ func (s *splitter) outsideSpan(start, at int) int {
 const longestCluster = 32
 
 // grapheme returns the last place until at, but after start, between what a reader
-// sees as two characters.
+// sees as two characters, at which a cut makes no mention.
 func (s *splitter) grapheme(start, at int) int {
+	at = quietCut(s.src, start, s.outsideEntity(start, at))
 	for at > start && at < len(s.src) && !utf8.RuneStart(s.src[at]) {
 		at--
 	}
@@ -32,6 +33,20 @@ func (s *splitter) grapheme(start, at int) int {
 		}
 		_, size := utf8.DecodeLastRuneInString(s.src[start:back])
 		back -= size
+	}
+	return at
+}
+
+// outsideEntity moves a place out of an entity, if that is in one.
+func (s *splitter) outsideEntity(start, at int) int {
+	from := max(start+1, at-longestEntity)
+	ampersand := strings.LastIndexByte(s.src[min(from, at):at], '&')
+	if ampersand < 0 {
+		return at
+	}
+	begin := from + ampersand
+	if _, n := entity(s.src[begin:]); begin+n > at {
+		return begin
 	}
 	return at
 }

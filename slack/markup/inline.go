@@ -52,12 +52,12 @@ func (w *inlineWriter) node(n ast.Node) {
 	case *ast.CodeSpan:
 		w.code(w.codeText(n))
 	case *ast.Emphasis:
-		if n.Level >= 2 {
-			w.formatted(n, &w.in.bold, openBold, closeBold)
-		} else if _, _, ok := product(n, w.src); ok {
-			w.text("*")
+		if marks, _, _, ok := unmeant(n, w.src); ok {
+			w.text(marks)
 			w.children(n)
-			w.text("*")
+			w.text(marks)
+		} else if n.Level >= 2 {
+			w.formatted(n, &w.in.bold, openBold, closeBold)
 		} else {
 			w.formatted(n, &w.in.italic, openItalic, closeItalic)
 		}
@@ -160,8 +160,9 @@ func (w *inlineWriter) code(text string) {
 
 // label is the text of a link on one line, without markup.
 func (w *inlineWriter) label(n ast.Node) string {
-	p := printer{src: w.src, plain: true}
-	return strings.Join(strings.Fields(p.inline(n, format{})), " ")
+	inner := inlineWriter{printer: printer{src: w.src, plain: true}, labels: true}
+	inner.children(n)
+	return strings.Join(strings.Fields(inner.b.String()), " ")
 }
 
 // link writes a link. A label that is itself an address stands beside it, so that
@@ -179,8 +180,10 @@ func (w *inlineWriter) link(label, destination string) {
 		w.text(label + " (" + destination + ")")
 	case !ok:
 		w.text(label)
-	case w.plain && (label == "" || sameAddress(label, destination)):
+	case w.plain && label == "":
 		w.b.WriteString(destination)
+	case w.plain && sameAddress(label, destination):
+		w.b.WriteString(label)
 	case w.plain:
 		w.b.WriteString(label + " (" + destination + ")")
 	case label == "" || label == destination:
@@ -215,13 +218,24 @@ func looksLikeAddress(label string) bool {
 var (
 	lineBreak = regexp.MustCompile(`(?i)<br[ \t]*/?>\n?`)
 	// silent is HTML that formats or folds, and says nothing itself.
-	silent = regexp.MustCompile(`(?is)<!--.*?-->|</?(?:b|strong|i|em|u|ins|sub|sup|small|kbd|center|details|summary|p|div|span)(?:[ \t\n][^<>]*)?/?>`)
+	silent = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|ins|sub|sup|small|kbd|center|details|summary|p|div|span)(?:[ \t\n][^<>]*)?/?>`)
 )
 
-// htmlText is HTML as a person reads it: what formats is left out, what is not
-// known stays as it is.
+// htmlText is HTML as a person reads it: comments and what formats are left out,
+// what is not known stays as it is.
 func htmlText(html string) string {
-	return silent.ReplaceAllString(lineBreak.ReplaceAllString(html, "\n"), "")
+	var b strings.Builder
+	for {
+		before, comment, found := strings.Cut(html, "<!--")
+		_, after, closed := strings.Cut(comment, "-->")
+		if !found || !closed {
+			break
+		}
+		b.WriteString(before)
+		html = after
+	}
+	b.WriteString(html)
+	return silent.ReplaceAllString(lineBreak.ReplaceAllString(b.String(), "\n"), "")
 }
 
 func (p printer) html(text string) string {

@@ -22,18 +22,23 @@ type line struct {
 	code bool
 }
 
-// print turns a text that is tidy and neutral into another markup. One that is too
+// convert turns a text that is tidy and neutral into another markup. One that is too
 // costly to read is shown as it is.
-func print(src string, plain bool) string {
+func convert(src string, plain bool) string {
 	doc, ok := parse(src)
 	if !ok {
 		if plain {
 			return strings.TrimSpace(src)
 		}
-		return strings.TrimSpace(settle(literal.Replace(src)))
+		return verbatim(src)
 	}
 	p := printer{src: []byte(src), plain: plain}
 	return join(p.blocks(doc, true))
+}
+
+// verbatim is a text in mrkdwn that shows it as it is.
+func verbatim(src string) string {
+	return strings.TrimSpace(settle(literal.Replace(src)))
 }
 
 func join(lines []line) string {
@@ -129,7 +134,8 @@ func (p printer) code(text string) []line {
 func (p printer) quote(n ast.Node) []line {
 	lines := p.blocks(n, true)
 	for i, l := range lines {
-		if !l.code && (p.plain || !strings.HasPrefix(l.text, "> ")) {
+		beside := l.text == "" && (i > 0 && lines[i-1].code || i+1 < len(lines) && lines[i+1].code)
+		if !l.code && !beside && (p.plain || !strings.HasPrefix(l.text, "> ")) {
 			lines[i].text = strings.TrimRight("> "+l.text, " ")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // breaker is put where Slack would act on a text. It shows as nothing.
@@ -63,7 +64,7 @@ func (f folded) live(src string) []edit {
 		switch r {
 		case '<':
 			if f.calls(i + 1) {
-				edits = append(edits, edit{f.start[i], f.end[i], "‹"})
+				edits = append(edits, edit{escapedAt(src, f.start[i]), f.end[i], "‹"})
 				if end := f.closing(i + 1); end > 0 {
 					edits = append(edits, edit{f.start[end], f.end[end], "›"})
 				}
@@ -86,6 +87,46 @@ func (f folded) live(src string) []edit {
 		}
 	}
 	return edits
+}
+
+// escapedAt is where the backslash stands that escapes what is at a place, or the place.
+func escapedAt(src string, at int) int {
+	if before := src[:at]; (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
+		return at - 1
+	}
+	return at
+}
+
+// callsAll reports whether a text that is neutral apart from how it was cut has a
+// bare mention of everybody.
+func callsAll(text string) bool {
+	if !strings.ContainsAny(text, "@&\uFE6B\uFF20") {
+		return false
+	}
+	f := fold(text, true)
+	for i, r := range f.runes {
+		if r == '@' && f.everybody(i) && !strings.HasPrefix(text[f.end[i]:], breaker) {
+			return true
+		}
+	}
+	return false
+}
+
+// quietCut returns the last place until at, but after start, where cutting makes no
+// mention of everybody, as cutting @hereabouts would.
+func quietCut(text string, start, at int) int {
+	const around = 64
+	for place := at; place > start && place > at-around; place-- {
+		if place < len(text) && !utf8.RuneStart(text[place]) {
+			continue
+		}
+		before := strings.ToValidUTF8(text[max(0, place-around):place], "")
+		after := strings.ToValidUTF8(text[place:min(len(text), place+around)], "")
+		if !callsAll(before) && !callsAll(after) {
+			return place
+		}
+	}
+	return at
 }
 
 // commands are what Slack knows after "<!".
@@ -183,7 +224,7 @@ const longestBack = 500
 // inURL reports whether a text ends within a URL.
 func inURL(before string) bool {
 	before = before[max(0, len(before)-longestBack):]
-	return strings.Contains(before[strings.LastIndexAny(before, " \t\n<>()[]\"'`|")+1:], "://")
+	return strings.Contains(before[strings.LastIndexAny(before, " \t\n<>‹›()[]\"'`|")+1:], "://")
 }
 
 func isWord(r rune) bool {

@@ -11,7 +11,7 @@ import (
 
 // pings is what Slack acts on, told apart in another way than the code does it:
 // by looking at every text that a chain of careless readers could make of one.
-var pings = regexp.MustCompile(`(?i)<(?:!(?:channel|here|everyone|group|subteam|date)|@[a-z0-9])|<#[CDG][A-Z0-9]|\]\(\s*<?(?:!(?:channel|here|everyone)|@[a-z0-9])`)
+var pings = regexp.MustCompile(`(?i)<(?:!(?:channel|here|everyone|group|subteam|date)|@[a-z0-9])|(?-i:<#[CDG][A-Z0-9])|\]\(\s*<?(?:!(?:channel|here|everyone)|@[a-z0-9])`)
 
 // bare is a mention of everybody without brackets. A zero-width space behind the
 // "@" makes it harmless, so that one is not taken out before it is looked for.
@@ -42,7 +42,7 @@ func TestNothingInATextCallsAnybody(t *testing.T) {
 		"<!channel>", "<!here>", "<!everyone>", "<!HERE|here>", "<!subteam^S1>", "<!subteam^S1|@oncall>",
 		"<@U2>", "<@W2|bob>", "<#C1>", "<#C012AB|general>", "<http://x|<!here>>", "<!date^0^{date}^https://evil.example|x>",
 		"&lt;!channel&gt;", "&amp;lt;!channel&amp;gt;", "&amp;amp;lt;!here&amp;amp;gt;", "&#60;!channel>", "&#x3c;!channel>",
-		"<&#33;channel>", "<!&#99;hannel>", "&lt!channel>", `\<!channel>`, `<\!channel>`, `\\<!channel>`, `\&lt;!here&gt;`,
+		"<&#33;channel>", "<!&#99;hannel>", "&lt!channel>", "&lt!here;", "&#60!here>", "&#x3C!here>", "&ampLT;!here>", `\<!channel>`, `<\!channel>`, `\\<!channel>`, `\&lt;!here&gt;`,
 		"＜!channel＞", "<！channel>", "＜＠U2＞", "<!ｃｈａｎｎｅｌ>", "<\u200B!channel>", "<!\u200Dchannel>", "<!cha\u00ADnnel>", "<!ch\uFE0Fannel>",
 		"<<b></b>!channel>", "<!<!---->channel>", "<!chan**nel**>", "<!`here`>",
 		"[x](!channel)", "[x](<!channel>)", "[x]( @U2)", "[x]: !here", "[x](#C012)",

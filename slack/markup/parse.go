@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,8 +24,11 @@ const (
 	maxNesting = 30
 	// maxRun is how many of one mark may stand side by side.
 	maxRun = 300
-	// maxChained is how many brackets, delimiters or tags may stand in one paragraph.
-	maxChained = 2000
+	// maxChained is how many brackets, delimiters or tags may stand in one word.
+	maxChained = 1000
+	// maxUnclosed is how often code may begin behind an escaped backtick. Nothing
+	// closes it, and each time the parser looks for that through the whole paragraph.
+	maxUnclosed = 30
 )
 
 // parse reads Markdown. A text that would cost too much is not read, and ok is
@@ -43,41 +45,30 @@ var nesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?:
 
 // costly reports whether a text has what costs a parser more than its length.
 func costly(src string) bool {
-	if nesting.MatchString(src) {
+	if nesting.MatchString(src) || strings.Count(src, "\\``") > maxUnclosed {
 		return true
 	}
 	var last byte
-	run, chained, blank := 0, 0, true
+	run, chained := 0, 0
 	for i := range len(src) {
 		c := src[i]
-		switch {
-		case c == '\n':
-			if blank {
-				chained = 0
-			}
-			blank = true
-		case c != ' ' && c != '\t' && c != '\r':
-			blank = false
-		}
 		if c != last {
 			run = 0
 		}
 		last = c
-		if !bytes.ContainsRune(costlyMarks, rune(c)) {
-			continue
-		}
-		if run++; run > maxRun && c != '-' && c != '=' {
-			return true
-		}
-		if chained++; chained > maxChained && c != '-' && c != '=' && c != '|' {
-			return true
+		switch c {
+		case ' ', '\t', '\n':
+			chained = 0
+		case '[', ']', '!', '*', '_', '~', '`', '<':
+			run++
+			chained++
+			if run > maxRun || chained > maxChained {
+				return true
+			}
 		}
 	}
 	return false
 }
-
-// costlyMarks are what a parser looks for the other half of.
-var costlyMarks = []byte("[]!*_~`<&\\")
 
 // newlines makes all line ends alike, and takes out what no text has.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")

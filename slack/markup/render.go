@@ -49,7 +49,18 @@ func (m Message) Texts() []string {
 	if m.Markdown == "" {
 		return []string{m.Text}
 	}
-	return texts(m.Markdown, m.Mention, m.Context)
+	texts := chunks(m.Markdown, limits.Text-len(m.Mention)-len(m.Context)-2)
+	for i, text := range texts {
+		mention, context := "", ""
+		if i == 0 {
+			mention = m.Mention
+		}
+		if i == len(texts)-1 {
+			context = m.Context
+		}
+		texts[i] = around(mention, context, func(int) string { return text })
+	}
+	return texts
 }
 
 // Rendered is an answer as Slack takes it.
@@ -86,7 +97,7 @@ func Render(source string, o Options) Rendered {
 	var bodies []string
 	if costly(head) {
 		markdown = false
-		bodies = texts(head, mention, "")
+		bodies = chunks(head, limits.Text-len(mention)-maxContext-len(goesOn)-10)
 	} else {
 		for _, p := range Split(clean(head), limits.Markdown) {
 			if text := strings.Trim(p.Text(), "\n"); strings.TrimSpace(text) != "" {
@@ -110,10 +121,13 @@ func Render(source string, o Options) Rendered {
 		}
 		if markdown {
 			m.Markdown = body
-			m.Text = around(m.Mention, m.Context, func(limit int) string { return fitted(body, limit) })
-		} else {
-			m.Text = body
 		}
+		m.Text = around(m.Mention, m.Context, func(limit int) string {
+			if markdown {
+				return fitted(body, limit)
+			}
+			return body
+		})
 		r.Messages = append(r.Messages, m)
 	}
 	return r

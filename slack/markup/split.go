@@ -32,18 +32,30 @@ const minLimit = 100
 // The Sources of all parts, one after the other, are the text. An empty text has
 // no parts.
 func Split(text string, limit int) []Part {
-	limit = max(limit, minLimit)
+	s := newSplitter(text, limit, 10)
 	var parts []Part
-	s := splitter{src: text, limit: limit}
-	if limits.Length(text) > limit {
-		s.layOut()
-	}
 	for from := cut(0, nil); from.at < len(text); {
 		until := s.next(from)
 		parts = append(parts, s.part(from, until))
 		from = until
 	}
 	return parts
+}
+
+// firstPart is the first part of a text that is not empty, when there is to be no
+// second one: rather full than cut at a good place.
+func firstPart(text string, limit int) Part {
+	s := newSplitter(text[:limits.Prefix(text, 2*max(limit, minLimit))], limit, 50)
+	from := cut(0, nil)
+	return s.part(from, s.next(from))
+}
+
+func newSplitter(text string, limit int, worth float64) *splitter {
+	s := &splitter{src: text, limit: max(limit, minLimit), worth: worth}
+	if limits.Length(text) > s.limit {
+		s.layOut()
+	}
+	return s
 }
 
 // place is where a text can be cut, and in the middle of what.
@@ -77,6 +89,8 @@ func (p place) opening() string {
 type splitter struct {
 	src   string
 	limit int
+	// worth is what leaving a whole part empty costs, in ranks.
+	worth float64
 	lines []sourceLine
 	// spans are inline code, links and the like, in which no line is cut; sorted.
 	spans []span
@@ -151,20 +165,17 @@ func (s *splitter) next(from place) place {
 			return
 		}
 		// A good place is worth leaving some of the part empty.
-		if c := float64(rank) + worth*(1-float64(length)/float64(budget)); best.at == 0 || c <= cost {
+		if c := float64(rank) + s.worth*(1-float64(length)/float64(budget)); best.at == 0 || c <= cost {
 			best, cost = p, c
 		}
 	}
 	s.tryLines(from, most, try)
 	s.tryWithinLine(from, most, try)
 	if best.at == 0 {
-		return cut(most, nil)
+		return cut(quietCut(s.src, from.at, most), nil)
 	}
 	return best
 }
-
-// worth is what leaving a whole part empty costs, in ranks.
-const worth = 10.0
 
 // tryLines tries the beginnings of lines.
 func (s *splitter) tryLines(from place, most int, try func(place, rank)) {
@@ -182,10 +193,15 @@ func (s *splitter) tryWithinLine(from place, most int, try func(place, rank)) {
 		return
 	}
 	start := max(l.start, from.at)
-	try(cut(s.outsideSpan(start, s.grapheme(start, most)), l.inside), rankAnywhere)
-	// A closing fence needs room, so that the last places may not do.
+	// A closing fence needs room.
 	end := max(start, most-l.closingRoom())
-	try(cut(s.grapheme(start, end), l.inside), rankAnywhere)
+	anywhere := s.grapheme(start, end)
+	if before := s.spanStart(anywhere); before < anywhere {
+		try(cut(before, l.inside), rankAnywhere)
+		try(cut(anywhere, l.inside), rankInSpan)
+	} else {
+		try(cut(anywhere, l.inside), rankAnywhere)
+	}
 	window := s.src[start:end]
 	for range triesWithinLine {
 		at := strings.LastIndexAny(window, " \t")
@@ -196,7 +212,7 @@ func (s *splitter) tryWithinLine(from place, most int, try func(place, rank)) {
 		if before := strings.TrimRight(window[:at], "\"')*_"); before != "" && strings.ContainsRune(".!?:;", rune(before[len(before)-1])) {
 			r = rankSentence
 		}
-		if place := start + at + 1; s.outsideSpan(start, place) == place {
+		if place := start + at + 1; s.spanStart(place) == place {
 			try(cut(place, l.inside), r)
 		}
 		window = window[:at]

@@ -14,20 +14,23 @@ type rank int
 
 // The ranks, from best to worst.
 const (
-	rankHeading rank = iota
-	rankBlock
-	rankItem // and one more for each level of nesting, up to rankRow
-	rankInner
-	rankDeep
-	rankRow
-	rankCodeBlank // after an empty line of code
-	rankLine
-	rankSentence
-	rankCode
-	rankWord
-	rankAnywhere
-	rankFenceEnd
-	rankNever rank = 40
+	rankHeading rank = -4
+	rankBlock   rank = 1
+	rankItem    rank = 2 // and one more for each level of nesting, up to rankDeep
+	rankDeep    rank = 4
+	rankRow     rank = 5
+	// rankCodeBlank is after an empty line of code.
+	rankCodeBlank rank = 6
+	rankLine      rank = 7
+	rankSentence  rank = 8
+	rankCode      rank = 9
+	rankWord      rank = 10
+	rankAnywhere  rank = 11
+	rankFenceEnd  rank = 12
+	// rankBelowHeading would leave a heading alone at the end.
+	rankBelowHeading rank = 13
+	rankInSpan       rank = 25
+	rankNever        rank = 40
 )
 
 // sourceLine is a line of the text as a place to cut.
@@ -51,13 +54,15 @@ func (l sourceLine) closingRoom() int {
 // fence is a fenced code block.
 type fence struct {
 	at int
+	// list is the list that the block is in, if it would be none of it without.
+	list string
 	// prefix stands before the marks where they are written again.
 	prefix, marks, info string
 	// longer are marks that no line inside can be taken for, however it is cut.
 	longer string
 }
 
-func (f *fence) opening() string { return f.prefix + f.longer + f.info + "\n" }
+func (f *fence) opening() string { return f.list + f.prefix + f.longer + f.info + "\n" }
 
 // span is a range of bytes, the end excluded.
 type span struct{ start, end int }
@@ -131,9 +136,12 @@ func (s *splitter) better(i int, r rank) {
 
 func (s *splitter) block(n ast.Node, first, until, depth int) {
 	own := min(rankBlock+rank(depth), rankDeep)
+	if before := n.PreviousSibling(); before != nil && before.Kind() == ast.KindHeading {
+		own = rankBelowHeading
+	}
 	switch n := n.(type) {
 	case *ast.Heading:
-		if depth == 0 {
+		if depth == 0 && own != rankBelowHeading {
 			own = rankHeading
 		}
 		s.better(first, own)
@@ -142,7 +150,9 @@ func (s *splitter) block(n ast.Node, first, until, depth int) {
 		s.better(first, own)
 		s.blocks(n, until, depth)
 	case *ast.ListItem:
-		s.better(first, min(rankItem+rank(depth), rankDeep))
+		if n.PreviousSibling() != nil {
+			s.better(first, min(rankItem+rank(depth), rankDeep))
+		}
 		s.item(n, first, until)
 		s.blocks(n, until, depth+1)
 	case *ast.Blockquote:
@@ -161,7 +171,7 @@ func (s *splitter) block(n ast.Node, first, until, depth int) {
 		if n.Kind() == ast.KindCodeBlock || n.Kind() == ast.KindHTMLBlock {
 			r = rankCode
 		}
-		for i := range lines.Len() {
+		for i := 1; i < lines.Len(); i++ {
 			s.better(s.lineAt(lines.At(i).Start), r)
 		}
 		s.inlines(n)
@@ -191,6 +201,9 @@ func (s *splitter) fenced(n *ast.FencedCodeBlock, first, until int) {
 	info := strings.TrimLeft(head, head[:1])
 	f := &fence{at: n.Pos(), marks: head[:len(head)-len(info)], info: info}
 	f.prefix = fencePrefix(s.src[s.lines[first].start:n.Pos()])
+	if in := s.lines[first].inside; in != nil && indented(f.prefix) {
+		f.list = in.open
+	}
 	longest, run := 0, 0
 	lines := n.Lines()
 	for i := range lines.Len() {
@@ -225,22 +238,15 @@ func (s *splitter) fenced(n *ast.FencedCodeBlock, first, until int) {
 	}
 }
 
-// fencePrefix is what stands before a fence that is opened again, when before stood
+// fencePrefix is what stands before a fence that is written again, when before stood
 // before it the first time: the marks of quotations, without those of lists.
 func fencePrefix(before string) string {
-	if quote := strings.IndexByte(before, '>'); quote >= 0 {
-		before = before[quote:]
-	}
-	blank := strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {
 			return r
 		}
 		return ' '
 	}, before)
-	if len(blank)-len(strings.TrimLeft(blank, " ")) > 3 || strings.Contains(blank, "\t") {
-		return ""
-	}
-	return blank
 }
 
 // table lets rows be cut apart, with the header said again.
@@ -267,7 +273,7 @@ func (s *splitter) table(n *extension.Table, first int) {
 
 // indented reports whether a text at the beginning of a part would be code.
 func indented(text string) bool {
-	return len(text)-len(strings.TrimLeft(text, " ")) > 3
+	return strings.HasPrefix(strings.TrimLeft(text, " "), "\t") || len(text)-len(strings.TrimLeft(text, " ")) > 3
 }
 
 func (s *splitter) inlinesOf(row ast.Node) {

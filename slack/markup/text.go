@@ -23,11 +23,12 @@ func Mrkdwn(source string, limit int) string {
 // with "…" where it was cut.
 func Plain(source string, limit int) string {
 	source = ready(source, limit)
-	text := Neutralise(print(source, true))
+	text := Neutralise(convert(source, true))
 	if len(text) <= limit {
 		return text
 	}
-	return shortened(text, limit-len(ellipsis)) + ellipsisWithin(limit)
+	text = shortened(text, limit-len(ellipsis))
+	return text[:quietCut(text, 0, len(text))] + ellipsisWithin(limit)
 }
 
 // FitUpdate cuts a mrkdwn text that is to replace a message, which may be no longer
@@ -62,7 +63,7 @@ func mrkdwnCut(text string, limit int) int {
 		for at = limit; !utf8.RuneStart(text[at]); at-- {
 		}
 	}
-	return at
+	return quietCut(text, 0, at)
 }
 
 // whole reports whether no link and no entity is open at the end of a text.
@@ -88,54 +89,56 @@ func ready(source string, limit int) string {
 
 // fitted is neutral Markdown as mrkdwn of at most limit bytes.
 func fitted(source string, limit int) string {
-	if text := print(source, false); len(text) <= limit {
+	if text := convert(source, false); len(text) <= limit {
 		return text
 	}
 	// What is cut is the source, so that nothing is left open.
-	for size := limit; size >= minLimit; size = size * 3 / 4 {
-		parts := Split(source, size)
-		if text := print(parts[0].Text(), false) + ellipsis; len(text) <= limit {
+	for tries, size := 0, limit; size >= minLimit; tries++ {
+		text := convert(firstPart(source, size).Text(), false) + ellipsis
+		if len(text) <= limit {
 			return text
 		}
+		next := size*limit/len(text) - 4
+		if next >= size || tries >= maxTries {
+			next = size * 3 / 4
+		}
+		size = next
 	}
-	text := settle(literal.Replace(strings.Join(strings.Fields(source), " ")))
+	text := verbatim(strings.Join(strings.Fields(source), " "))
 	at := max(0, min(len(text), limit-len(ellipsis)))
 	for at > 0 && (at < len(text) && !utf8.RuneStart(text[at]) || !whole(text[:at])) {
 		at--
 	}
-	return text[:at] + ellipsisWithin(limit)
+	return text[:quietCut(text, 0, at)] + ellipsisWithin(limit)
 }
 
-// texts is neutral Markdown as mrkdwn in as many texts as it takes, each at most
-// [limits.Text] bytes.
-func texts(source, mention, context string) []string {
+// maxTries is how often a cut is reckoned from how much too long the last one came out.
+const maxTries = 8
+
+// chunks is neutral Markdown as mrkdwn in as many texts as it takes, each of at
+// most limit bytes.
+func chunks(source string, limit int) []string {
+	mrkdwn := func(source string) string { return convert(source, false) }
+	if costly(source) {
+		mrkdwn = verbatim
+	}
 	var all []string
 	var add func(source string, size int)
-	room := limits.Text - len(mention) - len(context) - 2
 	add = func(source string, size int) {
 		for _, p := range Split(source, size) {
-			text := print(p.Text(), false)
+			text := mrkdwn(p.Text())
 			switch {
 			case text == "":
-			case len(text) <= room:
+			case len(text) <= limit:
 				all = append(all, text)
 			case size > minLimit:
 				add(p.Text(), size/2)
 			default:
-				all = append(all, fitted(p.Text(), room))
+				all = append(all, fitted(p.Text(), limit))
 			}
 		}
 	}
-	add(source, room)
-	if len(all) == 0 {
-		return nil
-	}
-	if mention != "" {
-		all[0] = addressed(mention, all[0])
-	}
-	if context != "" {
-		all[len(all)-1] += "\n" + context
-	}
+	add(source, limit)
 	return all
 }
 
