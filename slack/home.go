@@ -74,9 +74,10 @@ func (c *Channel) homeBlocks(lines []SessionLine, workspaceURL, team string) []s
 			at := line.Updated.UTC()
 			state += fmt.Sprintf(" · <!date^%d^{date_short_pretty} {time}|%s>", at.Unix(), at.Format("2006-01-02 15:04 UTC"))
 		}
-		blocks = append(blocks,
-			slackgo.NewSectionBlock(plainText(title), nil, open),
-			slackgo.NewContextBlock("", slackgo.NewTextBlockObject(slackgo.MarkdownType, strings.TrimPrefix(state, " · "), false, true)))
+		blocks = append(blocks, slackgo.NewSectionBlock(plainText(title), nil, open))
+		if state = strings.TrimPrefix(state, " · "); state != "" {
+			blocks = append(blocks, slackgo.NewContextBlock("", slackgo.NewTextBlockObject(slackgo.MarkdownType, state, false, true)))
+		}
 	}
 	return blocks
 }

@@ -161,3 +161,10 @@ func mustURL(t *testing.T, address string) *url.URL {
 	}
 	return u
 }
+
+// alone is the source of an app that has one workspace, whatever is asked for.
+type alone struct{ workspace.Source }
+
+func (a alone) Workspace(ctx context.Context, _, _ string) (workspace.Workspace, error) {
+	return a.Source.Workspace(ctx, team, "")
+}

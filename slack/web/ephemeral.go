@@ -53,13 +53,27 @@ func (c *Client) Respond(ctx context.Context, responseURL, text string) error {
 	if err != nil {
 		return err
 	}
-	// A good answer is the word "ok" or a JSON object that says so; 404 and 410 say
-	// that the time is over, with or without a reason.
+	return c.responded(got)
+}
+
+// responded returns the failure that the answer of a response_url is, or nil. Slack
+// says there by the status, by the word "ok", or by JSON with or without a reason
+// (https://github.com/getsentry/sentry/pull/122497): nothing was shown unless it
+// says so, or no answer came.
+func (c *Client) responded(got received) error {
+	var said struct {
+		OK    *bool  `json:"ok"`
+		Error string `json:"error"`
+	}
+	readable := json.Unmarshal(got.body, &said) == nil && said.OK != nil
 	switch {
-	case got.status == http.StatusNotFound, got.status == http.StatusGone:
+	case got.status == http.StatusTooManyRequests, got.status >= http.StatusInternalServerError:
+	case got.status != http.StatusOK:
 		return &Error{Class: ErrGone, Method: methodRespond, Code: "expired_url"}
-	case got.status == http.StatusOK && strings.TrimSpace(string(got.body)) == "ok":
+	case strings.TrimSpace(string(got.body)) == "ok":
 		return nil
+	case readable && !*said.OK && said.Error == "":
+		return &Error{Class: ErrRefused, Method: methodRespond}
 	}
 	return c.reader.judge(got, methodRespond)
 }
