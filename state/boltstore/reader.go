@@ -25,6 +25,9 @@ type reader struct {
 func (r *reader) table(t table) *bolt.Bucket {
 	if r.tables[t] == nil {
 		r.tables[t] = r.tx.Bucket([]byte(tableNames[t]))
+		if r.tables[t] != nil && grows[t] {
+			r.tables[t].FillPercent = filled
+		}
 	}
 	return r.tables[t]
 }

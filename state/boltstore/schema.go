@@ -122,6 +122,19 @@ var tableNames = [tableCount]string{
 	"vault",
 }
 
+// grows marks the tables to which rows are added at or near the end, because
+// their keys begin with a number, a time, or an id that begins with one.
+var grows = [tableCount]bool{
+	tableDeliveries: true, tableBodies: true, tablePending: true, tableSessions: true, tableTurns: true,
+	tableSessionTurns: true, tableOutbox: true, tableOutboxIDs: true, tableLifecycle: true, tableRunEvents: true,
+	tableSettled: true, tableFactAges: true, tableSessionAges: true, tableSessionAge: true, tableSessionKeys: true,
+	tableSessionOutbox: true, tablePacked: true, tableInSegment: true, tableCountAges: true, tableEffectAges: true,
+}
+
+// filled is how full a page of such a table is left when it is divided. bbolt
+// leaves half of it free for keys in between, which never come here.
+const filled = 0.9
+
 // The keys of tableMeta.
 var (
 	metaSchema  = []byte("schema")
