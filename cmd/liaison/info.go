@@ -87,8 +87,11 @@ type check struct {
 
 const (
 	// checkEvery is how often platforms are asked; a failed check is asked again sooner.
-	checkEvery  = 10 * time.Minute
-	recheck     = time.Minute
+	checkEvery = 10 * time.Minute
+	recheck    = time.Minute
+	// checkAfter is how long after the start they are asked first: the bridge is a
+	// process that starts with it, and deliveries that come at once go before.
+	checkAfter  = 250 * time.Millisecond
 	checkBudget = 45 * time.Second
 )
 
@@ -143,15 +146,15 @@ func (p *platforms) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for name, ask := range p.checks {
 		all.Go(func() {
-			for {
-				wait := checkEvery
-				if !p.ask(ctx, name, ask) {
-					wait = recheck
-				}
+			for wait := checkAfter; ; {
 				select {
 				case <-ctx.Done():
 					return
 				case <-time.After(wait):
+				}
+				wait = checkEvery
+				if !p.ask(ctx, name, ask) {
+					wait = recheck
 				}
 			}
 		})
