@@ -13,8 +13,11 @@ import (
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
-// toolName is what model providers accept as the name of a function.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// toolName is what model providers accept as the name of a function, which has
+// maxToolName bytes at most.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxToolName = 64
 
 // maxNesting is how deep arguments, results and schemas may be nested. No sensible
 // one comes near it, and decoders of several languages stop at 100 messages.
@@ -31,7 +34,7 @@ type offeredTool struct {
 func checkTools(tools []Tool) (map[string]*offeredTool, error) {
 	offered := make(map[string]*offeredTool, len(tools))
 	for _, t := range tools {
-		if !toolName.MatchString(t.Name) {
+		if len(t.Name) > maxToolName || !toolName.MatchString(t.Name) {
 			return nil, fmt.Errorf("the name of tool %.80q is not 1 to 64 letters, digits, '_' or '-'", t.Name)
 		}
 		if offered[t.Name] != nil {

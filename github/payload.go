@@ -179,10 +179,12 @@ func decode(body []byte) (payload, error) {
 var (
 	// shaPattern is a full object name: SHA-1 or SHA-256.
 	shaPattern = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-	// namePattern is what GitHub allows in the names of accounts and
-	// repositories. Names become parts of URLs, so nothing else may pass.
-	namePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	// namePattern is what GitHub allows in the names of accounts and repositories,
+	// up to maxName bytes. Names become parts of URLs, so nothing else may pass.
+	namePattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
+
+const maxName = 100
 
 func validSHA(s string) bool { return shaPattern.MatchString(s) }
 
@@ -193,7 +195,7 @@ func splitName(full string) (owner, repo string, ok bool) {
 }
 
 func validName(s string) bool {
-	return namePattern.MatchString(s) && s != "." && s != ".."
+	return len(s) <= maxName && namePattern.MatchString(s) && s != "." && s != ".."
 }
 
 // parseTime returns the zero time for what is no time.

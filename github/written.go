@@ -109,14 +109,16 @@ func (w *writer) self(ctx context.Context) (Self, error) {
 	return w.app.self(), nil
 }
 
-// plainKey is what a mark may hold as it is.
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,200}$`)
+// plainKey is what a mark may hold as it is, up to maxPlainKey bytes.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.:/-]+$`)
+
+const maxPlainKey = 200
 
 // mark is a hidden line that tells one text of ours from all others: what it
 // is, and which. It is the first thing in a body, where no text of an agent or
 // a stranger can stand, and counts only under our own account.
 func mark(what, key string) string {
-	if !plainKey.MatchString(key) {
+	if len(key) > maxPlainKey || !plainKey.MatchString(key) {
 		key = fmt.Sprintf("%x", key)
 	}
 	return "<!-- liaison:" + what + " " + key + " -->"

@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// toolName is what model providers accept as the name of a function.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// toolName is what model providers accept as the name of a function, which has
+// maxToolName bytes at most.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxToolName = 64
 
 // Registry has the tools of a host. Its methods may be called by many goroutines.
 type Registry struct {
@@ -30,7 +33,7 @@ func New(all ...Tool) (*Registry, error) {
 	r := &Registry{tools: make(map[string]*readyTool, len(all))}
 	for _, t := range all {
 		switch {
-		case !toolName.MatchString(t.Name):
+		case len(t.Name) > maxToolName || !toolName.MatchString(t.Name):
 			return nil, fmt.Errorf("tools: the name of tool %.80q is not 1 to 64 letters, digits, '_' or '-'", t.Name)
 		case r.tools[t.Name] != nil:
 			return nil, fmt.Errorf("tools: two tools are named %q", t.Name)

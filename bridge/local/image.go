@@ -18,8 +18,11 @@ const (
 	maxImageURL = 8 << 10
 )
 
-// imageType is the MIME type of an image, without parameters.
-var imageType = regexp.MustCompile(`^image/[A-Za-z0-9.+-]{1,64}$`)
+// imageType is the MIME type of an image, without parameters, and maxImageType
+// its most bytes.
+var imageType = regexp.MustCompile(`^image/[A-Za-z0-9.+-]+$`)
+
+const maxImageType = 70
 
 // readImages checks the images of a message.
 func readImages(given []*sdkv1.SdkImage) ([]image, error) {
@@ -40,7 +43,7 @@ func readImages(given []*sdkv1.SdkImage) ([]image, error) {
 			}
 		case *sdkv1.SdkImage_Data:
 			img.Data, img.MIMEType = source.Data.GetData(), source.Data.GetMimeType()
-			if !imageType.MatchString(img.MIMEType) {
+			if len(img.MIMEType) > maxImageType || !imageType.MatchString(img.MIMEType) {
 				return nil, invalid("message.images[%d].data.mime_type %.80q is not that of an image", i, img.MIMEType)
 			}
 			raw, err := base64.StdEncoding.DecodeString(img.Data)

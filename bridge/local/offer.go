@@ -19,8 +19,13 @@ const (
 	maxDescriptionBytes = 64 << 10
 )
 
-// offeredName is a name that a model can call something by.
-var offeredName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// namePattern is a name that a model can call something by, which has maxName
+// bytes at most.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxName = 64
+
+func callable(name string) bool { return len(name) <= maxName && namePattern.MatchString(name) }
 
 // offer is what the caller of create or resume offers an agent. It is not kept:
 // the caller gives it again when it resumes.
@@ -73,7 +78,7 @@ func readCustomTools(defined map[string]*sdkv1.CustomToolDefinition) ([]customTo
 	for _, name := range slices.Sorted(maps.Keys(defined)) {
 		d := defined[name]
 		switch {
-		case !offeredName.MatchString(name):
+		case !callable(name):
 			return nil, invalid("options.local.custom_tools has the name %.80q; a name has 1 to 64 letters, digits, _ and -", name)
 		case len(d.GetDescription()) > maxDescriptionBytes:
 			return nil, invalid("the description of custom tool %s has %d bytes; at most %d are accepted", name, len(d.GetDescription()), maxDescriptionBytes)
@@ -99,7 +104,7 @@ func (s *server) readSubagents(defined map[string]*sdkv1.AgentDefinition) ([]sub
 	for _, name := range slices.Sorted(maps.Keys(defined)) {
 		d := defined[name]
 		switch {
-		case !offeredName.MatchString(name):
+		case !callable(name):
 			return nil, invalid("options.agents has the name %.80q; a name has 1 to 64 letters, digits, _ and -", name)
 		case strings.TrimSpace(d.GetDescription()) == "":
 			return nil, invalid("the subagent %s has no description; the agent needs it to know when to use it", name)

@@ -20,7 +20,7 @@ func TestSlackDeliveryIsSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.serve("SLACK_SIGNING_SECRET=" + webhookSecret)
-	const body = `{"type":"event_callback","event_id":"Ev08ABC","event":{"type":"app_mention","text":"hi"}}`
+	const body = `{"type":"event_callback","team_id":"T0ACME","event_id":"Ev08ABC","event":{"type":"team_join","user":{"id":"U0ADA"}}}`
 	for range 2 {
 		if status, answer := postSlack(t, p.url, body); status != http.StatusOK || answer != "" {
 			t.Fatalf("answered %d %q", status, answer)
@@ -33,7 +33,7 @@ func TestSlackDeliveryIsSeen(t *testing.T) {
 			Delivery any `json:"delivery"`
 		}{&delivery}) == nil && delivery.Status == "ignored"
 	})
-	if !strings.Contains(delivery.Decision, "app_mention") {
+	if !strings.Contains(delivery.Decision, "team_join") {
 		t.Errorf("decided: %s", delivery.Decision)
 	}
 

@@ -21,8 +21,11 @@ func newGitHub(con *console) *cobra.Command {
 	return c
 }
 
-// deliveryName is what GitHub calls a delivery, or one attempt at it.
-var deliveryName = regexp.MustCompile(`^[0-9A-Fa-f-]{1,64}$`)
+// deliveryName is what GitHub calls a delivery, or one attempt at it, in
+// maxDeliveryName bytes at most.
+var deliveryName = regexp.MustCompile(`^[0-9A-Fa-f-]+$`)
+
+const maxDeliveryName = 64
 
 func newGitHubReplay(conn *connection) *cobra.Command {
 	r := &replaying{conn: conn}
@@ -63,7 +66,7 @@ fresh id, unless --same-id is set: the service takes each id once.`,
 // named reads a delivery from a file, or else fetches it from GitHub.
 func (r *replaying) named(ctx context.Context, name, event string) (*redeliver.Delivery, error) {
 	if _, err := os.Stat(name); name != "-" && errors.Is(err, fs.ErrNotExist) {
-		if !deliveryName.MatchString(name) {
+		if len(name) > maxDeliveryName || !deliveryName.MatchString(name) {
 			return nil, unusable(fmt.Errorf("%s is neither a file nor the id of a delivery", name))
 		}
 		return r.fetched(ctx, name)

@@ -31,14 +31,18 @@ var ErrCodeRefused = errors.New("GitHub does not know the code: it lasts an hour
 // maxAnswer bounds GitHub's answer in bytes; a private key takes 2 KB of it.
 const maxAnswer = 1 << 20
 
-var codePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
+// codePattern is what a code may look like, and maxCode its most bytes: it
+// becomes part of a URL.
+var codePattern = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxCode = 255
 
 // Exchange turns the code that GitHub sent the browser back with into the App's
 // credentials. It works once: what is lost afterwards is lost. Errors:
 // [ErrCodeRefused] and those of the connection; none holds a secret.
 // https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
 func Exchange(ctx context.Context, client *http.Client, site Site, code, userAgent string) (Credentials, error) {
-	if !codePattern.MatchString(code) {
+	if len(code) > maxCode || !codePattern.MatchString(code) {
 		return Credentials{}, ErrCodeRefused
 	}
 	to := site.API.JoinPath("app-manifests", code, "conversions")

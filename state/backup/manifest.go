@@ -54,8 +54,13 @@ func (s *seal) entry(name string, size int64) io.Writer {
 
 func (s *seal) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
 
-// plainFile is what the files of the journal and the segments may be called.
-var plainFile = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}(\.[0-9A-Za-z]{1,16})?$`)
+// filePattern is what the files of the journal and the segments may be called,
+// with maxFileName bytes at most.
+var filePattern = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*(\.[0-9A-Za-z]+)?$`)
+
+const maxFileName = 81
+
+func plainFile(name string) bool { return len(name) <= maxFileName && filePattern.MatchString(name) }
 
 // known reports whether an entry may be in an archive under this name. Such a
 // name never leads out of the folder, on any system.
@@ -66,7 +71,7 @@ func known(name string) bool {
 	dir, rest, _ := strings.Cut(name, "/")
 	switch dir {
 	case journalDir, packedDir:
-		return plainFile.MatchString(rest)
+		return plainFile(rest)
 	case sessionsDir:
 		id, file, _ := strings.Cut(rest, "/")
 		return state.ValidSessionID(id) && file == recordName
