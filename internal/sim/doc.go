@@ -6,7 +6,8 @@
 // anything proves nothing, so each refusal has a test of its own.
 //
 // [Slack] speaks the Web API of a Slack app: workspaces, people, conversations,
-// messages with their blocks judged by Slack's limits, reactions and statuses. It
+// messages and streams with their blocks judged by Slack's limits, reactions,
+// statuses, files, views, OAuth, Socket Mode and manifests. It
 // tells the app of what people do by signed deliveries, as late, twice or in the
 // wrong order as a test wants.
 //

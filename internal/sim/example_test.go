@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 
 	"github.com/liaison-bot/liaison/internal/sim"
 )
@@ -40,4 +42,35 @@ func ExampleGitHub() {
 	// Output:
 	// 202 <nil>
 	// Reviewed after pull_request <nil>
+}
+
+// Somebody mentions the bot, which answers in the thread.
+func ExampleSlack() {
+	chat := sim.NewSlack(sim.SlackOptions{SigningSecret: "secret"})
+	if _, err := chat.Start(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = chat.Close() }()
+	team := chat.AddWorkspace(sim.Workspace{ID: "T0ACME"})
+	chat.AddUser(sim.SlackUser{ID: "U0ANN", Team: team.ID, Name: "ann"})
+	chat.AddChannel(sim.SlackChannel{ID: "C0GENERAL", Team: team.ID})
+
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	defer service.Close()
+	chat.SetTarget(service.URL)
+
+	asked := chat.Mention("C0GENERAL", "U0ANN", "what is broken?")
+	fmt.Println(chat.Settle(context.Background()), len(chat.Attempts()))
+
+	form := url.Values{"token": {team.BotToken}, "channel": {"C0GENERAL"}, "thread_ts": {asked.TS}, "text": {"Nothing."}}
+	r := httptest.NewRequest(http.MethodPost, "/api/chat.postMessage", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	chat.ServeHTTP(httptest.NewRecorder(), r)
+	for _, m := range chat.Thread("C0GENERAL", asked.TS)[1:] {
+		fmt.Println(m.Shown)
+	}
+	// Output:
+	// <nil> 2
+	// Nothing.
 }

@@ -3,9 +3,7 @@ package sim
 import (
 	"context"
 	"crypto/rsa"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -86,10 +84,9 @@ type GitHub struct {
 	rootTable     []route
 	repoTable     []route
 
-	server *http.Server
-	done   chan struct{} // closed when the server's goroutine has ended
-	stop   chan struct{} // closed by Close, releases requests that hang
-	once   sync.Once
+	listener *loopback
+	stop     chan struct{} // closed by Close, releases requests that hang
+	once     sync.Once
 }
 
 // NewGitHub returns a GitHub without repositories or installations.
@@ -135,26 +132,17 @@ func NewGitHub(o GitHubOptions) *GitHub {
 
 // Start listens on a free port of 127.0.0.1 and returns [GitHub.URL].
 func (g *GitHub) Start() (string, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("sim: listen on loopback: %w", err)
-	}
-	server := &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-
 	g.mu.Lock()
-	if g.server != nil {
-		g.mu.Unlock()
-		return "", errors.Join(errors.New("sim: GitHub is already started"), l.Close())
+	defer g.mu.Unlock()
+	if g.listener != nil {
+		return "", errStarted
 	}
-	g.base, g.server, g.done = "http://"+l.Addr().String(), server, done
-	g.mu.Unlock()
-
-	go func() {
-		defer close(done)
-		_ = server.Serve(l) // always ErrServerClosed after Close
-	}()
-	return g.URL(), nil
+	l, base, err := listenLoopback(g)
+	if err != nil {
+		return "", err
+	}
+	g.listener, g.base = l, base
+	return g.api("/"), nil
 }
 
 // Close drops every connection, releases requests that hang, and waits for the
@@ -162,14 +150,9 @@ func (g *GitHub) Start() (string, error) {
 func (g *GitHub) Close() error {
 	g.once.Do(func() { close(g.stop) })
 	g.mu.Lock()
-	server, done := g.server, g.done
+	l := g.listener
 	g.mu.Unlock()
-	if server == nil {
-		g.redelivering.Wait()
-		return nil
-	}
-	err := server.Close()
-	<-done
+	err := l.close()
 	g.redelivering.Wait()
 	return err
 }

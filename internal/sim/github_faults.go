@@ -48,16 +48,12 @@ type Fault struct {
 // fault is a registered Fault and what is left of it.
 type fault struct {
 	Fault
-	skip, left int
+	countdown
 }
 
 // Fail registers a fault and returns a function that takes it back.
 func (g *GitHub) Fail(f Fault) (undo func()) {
-	left := f.Times
-	if left == 0 {
-		left = 1
-	}
-	reg := &fault{Fault: f, skip: f.Skip, left: left}
+	reg := &fault{Fault: f, countdown: newCountdown(f.Skip, f.Times)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.faults = append(g.faults, reg)
@@ -80,17 +76,9 @@ func (g *GitHub) takeFault(r *http.Request) *fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, f := range g.faults {
-		if f.left == 0 || !f.matches(r.Method, strings.TrimPrefix(r.URL.Path, g.prefix)) {
-			continue
+		if f.matches(r.Method, strings.TrimPrefix(r.URL.Path, g.prefix)) && f.hits() {
+			return f
 		}
-		if f.skip > 0 {
-			f.skip--
-			continue
-		}
-		if f.left > 0 {
-			f.left--
-		}
-		return f
 	}
 	return nil
 }

@@ -36,6 +36,10 @@ type SlackOptions struct {
 	// app that falls under the stricter limits. 0 means the documented 1,000.
 	// https://docs.slack.dev/reference/methods/conversations.replies
 	HistoryLimit int
+	// PostBurst is how many messages a channel takes within a second before it
+	// answers 429. 0 means no such limit.
+	// https://docs.slack.dev/apis/web-api/rate-limits
+	PostBurst int
 	// StreamLife is how long a stream takes text. 0 means 5 minutes, which is
 	// what people measure; Slack documents no number.
 	StreamLife time.Duration

@@ -56,7 +56,7 @@ func (q *slackRequest) place() (statusPlace, object) {
 		return statusPlace{}, refusal
 	}
 	ts := q.args["thread_ts"]
-	if ts != "" && c.find(ts) == nil {
+	if ts != "" && c.find(ts) == nil || ts == "" && c.Kind != DirectChannel {
 		return statusPlace{}, slackFailed("invalid_thread_ts")
 	}
 	return statusPlace{c.ID, ts}, nil

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"slices"
+	"time"
 	"unicode/utf8"
 )
 
@@ -125,8 +126,29 @@ func (q *slackRequest) thread(c *slackChannel, m *slackMessage) object {
 	return nil
 }
 
+// paced refuses more messages of the app in a channel than fit into a second.
+func (q *slackRequest) paced(c *slackChannel) object {
+	burst := q.s.opts.PostBurst
+	if burst == 0 || len(c.messages) < burst {
+		return nil
+	}
+	recent := 0
+	for _, m := range c.messages {
+		if m.byApp && q.s.opts.Now().UnixMicro()-microsOf(m.ts) < time.Second.Microseconds() {
+			recent++
+		}
+	}
+	if recent >= burst {
+		return slackFailed("ratelimited")
+	}
+	return nil
+}
+
 func (q *slackRequest) postMessage() object {
 	c, refusal := q.channel(q.args["channel"], true)
+	if refusal == nil {
+		refusal = q.paced(c)
+	}
 	if refusal != nil {
 		return refusal
 	}

@@ -37,7 +37,7 @@ func (s *Slack) channelJSON(c *slackChannel, team string) object {
 }
 
 func (q *slackRequest) conversationInfo() object {
-	c, refusal := q.channel(q.args["channel"], false)
+	c, refusal := q.seen("read")
 	if refusal != nil {
 		return refusal
 	}
@@ -49,7 +49,7 @@ func (q *slackRequest) conversationInfo() object {
 }
 
 func (q *slackRequest) members() object {
-	c, refusal := q.channel(q.args["channel"], false)
+	c, refusal := q.seen("read")
 	if refusal != nil {
 		return refusal
 	}
@@ -70,9 +70,20 @@ func (q *slackRequest) bounds() func(ts string) bool {
 	}
 }
 
+// seen finds a channel of which the token may do something: "read" or "history".
+// Each kind of conversation has scopes of its own.
+func (q *slackRequest) seen(what string) (*slackChannel, object) {
+	c, refusal := q.channel(q.args["channel"], false)
+	if refusal != nil {
+		return nil, refusal
+	}
+	prefix := map[ChannelKind]string{PublicChannel: "channels", PrivateChannel: "groups", DirectChannel: "im", GroupDirect: "mpim"}[c.Kind]
+	return c, q.needs(prefix + ":" + what)
+}
+
 // readable finds a channel whose messages the bot may read.
 func (q *slackRequest) readable() (*slackChannel, object) {
-	c, refusal := q.channel(q.args["channel"], false)
+	c, refusal := q.seen("history")
 	switch {
 	case refusal != nil:
 		return nil, refusal

@@ -38,7 +38,8 @@ type SlackFault struct {
 	// DropConnection closes the connection without an answer.
 	DropConnection bool
 
-	// Gate holds the call, before any effect, until the channel is closed.
+	// Gate holds the call, before any effect, until the channel is closed, even
+	// if the client has gone by then: the effect is late, and comes nevertheless.
 	Gate <-chan struct{}
 	// Hook runs before any effect, without the simulator's lock.
 	Hook func(SlackCall)
@@ -46,7 +47,7 @@ type SlackFault struct {
 
 type slackFault struct {
 	SlackFault
-	skip, left int
+	countdown
 }
 
 // Fail registers a fault and returns a function that takes it back.
@@ -54,11 +55,7 @@ func (s *Slack) Fail(f SlackFault) (undo func()) {
 	if _, err := path.Match(f.Method, ""); err != nil {
 		panic("sim: bad fault pattern " + f.Method)
 	}
-	left := f.Times
-	if left == 0 {
-		left = 1
-	}
-	reg := &slackFault{SlackFault: f, skip: f.Skip, left: left}
+	reg := &slackFault{SlackFault: f, countdown: newCountdown(f.Skip, f.Times)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, reg)
@@ -82,17 +79,9 @@ func (s *Slack) takeSlackFault(method string) *slackFault {
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
 		matched, _ := path.Match(f.Method, method) // checked by Fail
-		if f.left == 0 || f.Method != "" && !matched {
-			continue
+		if (matched || f.Method == "") && f.hits() {
+			return f
 		}
-		if f.skip > 0 {
-			f.skip--
-			continue
-		}
-		if f.left > 0 {
-			f.left--
-		}
-		return f
 	}
 	return nil
 }
@@ -105,8 +94,8 @@ func (f *slackFault) apply(s *Slack, w http.ResponseWriter, r *http.Request, cal
 	if f.Gate != nil {
 		select {
 		case <-f.Gate:
-		case <-r.Context().Done():
 		case <-s.stop:
+			panic(http.ErrAbortHandler)
 		}
 	}
 	if f.Error == "" && f.Status == 0 && f.Body == "" && !f.Hang && !f.DropConnection {

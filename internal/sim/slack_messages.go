@@ -3,12 +3,13 @@ package sim
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
 // slackMessage is one message of a channel.
 type slackMessage struct {
-	ts, thread string // thread is the root's ts, on the root itself too once it has replies
+	ts, thread string // thread is the root's ts, empty outside a thread
 	user       string
 	subtype    string
 	text       string
@@ -205,6 +206,43 @@ func rawList(all []any) json.RawMessage {
 		return nil
 	}
 	return rawJSON(all)
+}
+
+// Transcript prints a channel as people see it, a line for each line of a
+// message, with the replies indented below their roots.
+func (s *Slack) Transcript(channel string) string {
+	var b strings.Builder
+	all := s.Messages(channel)
+	for _, m := range all {
+		if m.ThreadTS != "" && m.ThreadTS != m.TS {
+			continue
+		}
+		s.writeLines(&b, "", m)
+		for _, reply := range all {
+			if reply.ThreadTS == m.TS && reply.TS != m.TS {
+				s.writeLines(&b, "    ", reply)
+			}
+		}
+	}
+	return b.String()
+}
+
+func (s *Slack) writeLines(b *strings.Builder, indent string, m SlackMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who := s.opts.BotName
+	if u := s.users[m.User]; u != nil {
+		who = u.Name
+	}
+	if u := s.users[m.EphemeralTo]; u != nil {
+		who += " (only to " + u.Name + ")"
+	}
+	for line := range strings.SplitSeq(m.Shown, "\n") {
+		b.WriteString(indent + who + ": " + line + "\n")
+	}
+	for _, f := range m.Files {
+		b.WriteString(indent + who + ": [file " + f.Name + "]\n")
+	}
 }
 
 // Messages returns all messages of a channel as people see them, ephemeral ones

@@ -9,6 +9,7 @@ const postArgs = " | text blocks attachments markdown_text thread_ts reply_broad
 // methodTable lists the methods. Scopes are those of bot tokens.
 // https://docs.slack.dev/reference/methods
 func (s *Slack) methodTable() map[string]slackMethod {
+	assistant := []string{"chat:write", "assistant:write"} // the second is the older one
 	table := map[string]slackMethod{
 		"api.test":   {args: "| error foo", handle: func(*slackRequest) object { return slackDone(nil) }},
 		"auth.test":  {token: "bot", handle: (*slackRequest).authTest},
@@ -27,22 +28,22 @@ func (s *Slack) methodTable() map[string]slackMethod {
 		"reactions.get":    {token: "bot", scopes: []string{"reactions:read"}, args: "channel timestamp | full", handle: (*slackRequest).getReactions},
 
 		"assistant.threads.setStatus": {
-			token: "bot", scopes: []string{"chat:write", "assistant:write"},
-			args: "channel_id thread_ts | status loading_messages username icon_url icon_emoji", handle: (*slackRequest).setStatus,
+			token: "bot", scopes: assistant,
+			args: "channel_id | thread_ts status loading_messages username icon_url icon_emoji", handle: (*slackRequest).setStatus,
 		},
 		"assistant.threads.setTitle": {
-			token: "bot", scopes: []string{"assistant:write"}, args: "channel_id thread_ts title", handle: (*slackRequest).setTitle,
+			token: "bot", scopes: assistant, args: "channel_id title | thread_ts", handle: (*slackRequest).setTitle,
 		},
 		"assistant.threads.setSuggestedPrompts": {
-			token: "bot", scopes: []string{"assistant:write"}, args: "channel_id prompts | thread_ts title", handle: (*slackRequest).setPrompts,
+			token: "bot", scopes: assistant, args: "channel_id prompts | thread_ts title", handle: (*slackRequest).setPrompts,
 		},
 		"agents.sessions.setStatus": {
-			token: "bot", scopes: []string{"chat:write"},
+			token: "bot", scopes: assistant,
 			args:   "status channel_id | thread_ts title initiator_user_id icon_emoji icon_url username",
 			handle: (*slackRequest).setSessionStatus,
 		},
 		"agents.sessions.rename": {
-			token: "bot", scopes: []string{"chat:write"}, args: "title channel_id | thread_ts", handle: (*slackRequest).renameSession,
+			token: "bot", scopes: assistant, args: "title channel_id | thread_ts", handle: (*slackRequest).renameSession,
 		},
 	}
 	for _, more := range []map[string]slackMethod{
@@ -56,7 +57,7 @@ func (s *Slack) methodTable() map[string]slackMethod {
 }
 
 // conversationMethods read conversations. A bot needs one scope for each kind of
-// conversation; the first that is missing is named.
+// conversation, which the methods check.
 func (s *Slack) conversationMethods() map[string]slackMethod {
 	read := []string{"channels:read", "groups:read", "im:read", "mpim:read"}
 	history := []string{"channels:history", "groups:history", "im:history", "mpim:history"}

@@ -47,7 +47,11 @@ func (s *Slack) serveMethod(w http.ResponseWriter, r *http.Request, method strin
 		if badArgs != "" {
 			return slackAnswer{body: slackFailed(badArgs)}
 		}
-		return slackAnswer{body: s.perform(r, method, args, call.Token)}
+		a := slackAnswer{body: s.perform(r, method, args, call.Token)}
+		if code, _ := refused(a.body); code == "ratelimited" {
+			a.status, a.header = http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}
+		}
+		return a
 	}
 	if f := s.takeSlackFault(method); f != nil {
 		f.apply(s, w, r, call, run)
@@ -169,12 +173,20 @@ func (q *slackRequest) identify(m slackMethod, value string) object {
 	if q.team.uninstalled {
 		return slackFailed("account_inactive")
 	}
-	if len(m.scopes) > 0 && !slices.ContainsFunc(m.scopes, func(scope string) bool { return slices.Contains(t.scopes, scope) }) {
-		o := slackFailed("missing_scope")
-		o["needed"], o["provided"] = m.scopes[0], strings.Join(t.scopes, ",")
-		return o
+	if len(m.scopes) > 0 {
+		return q.needs(m.scopes...)
 	}
 	return nil
+}
+
+// needs refuses a token that has none of the scopes.
+func (q *slackRequest) needs(scopes ...string) object {
+	if slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(q.token.scopes, scope) }) {
+		return nil
+	}
+	o := slackFailed("missing_scope")
+	o["needed"], o["provided"] = scopes[0], strings.Join(q.token.scopes, ",")
+	return o
 }
 
 // actsIn is the workspace of a call: the token's own, or with an organisation's
