@@ -41,11 +41,8 @@ func (c *Channel) home(ctx context.Context, _ sessions.Item, p homePayload) (ses
 			return sessions.Receipt{}, &sessions.RetryError{Err: fmt.Errorf("read the sessions of %s: %w", p.User, err)}
 		}
 	}
-	w, err := c.web.Workspace(ctx, p.To.place())
-	if err != nil {
-		return sessions.Receipt{}, &sessions.RetryError{Err: fmt.Errorf("find the workspace: %w", err)}
-	}
-	err = c.web.PublishHome(ctx, p.To.place(), p.User, c.homeBlocks(lines, w.URL, p.To.Team))
+	w, _ := c.web.Workspace(ctx, p.To.place()) // where there is none, nothing is drawn below
+	err := c.web.PublishHome(ctx, p.To.place(), p.User, c.homeBlocks(lines, w.URL, p.To.Team))
 	return minor("drew the home tab of "+p.User, "home tab", err)
 }
 

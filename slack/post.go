@@ -69,10 +69,9 @@ type writer struct {
 	at    web.Place
 	since string
 
-	// there holds the keys and the names of files of ours that are there, once it
-	// was looked.
-	there  map[string]bool
-	looked bool
+	// there holds the keys and the names of files of ours that are there, once it was
+	// looked.
+	there map[string]bool
 	// posted and skipped count messages, for the note.
 	posted, skipped int
 }
@@ -117,7 +116,7 @@ func (w *writer) look(ctx context.Context) error {
 			there[name] = true
 		}
 	}
-	w.there, w.looked = there, true
+	w.there = there
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/slack/limits"
@@ -17,10 +16,7 @@ func TestLongAnswerGoesOn(t *testing.T) {
 	for stop := range limits.Messages + 1 {
 		t.Run(fmt.Sprint(stop), func(t *testing.T) {
 			t.Parallel()
-			now := time.Now()
-			w := newWorld(t, func(o *Options) { // so that nothing waits for the pace
-				o.Now = func() time.Time { now = now.Add(time.Minute); return now }
-			})
+			w := newWorld(t, unhurried)
 			method := "chat.postMessage"
 			if stop == limits.Messages {
 				method = "files.completeUploadExternal"

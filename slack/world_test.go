@@ -168,3 +168,35 @@ type alone struct{ workspace.Source }
 func (a alone) Workspace(ctx context.Context, _, _ string) (workspace.Workspace, error) {
 	return a.Source.Workspace(ctx, team, "")
 }
+
+// unhurried has a clock that runs ahead, so that nothing waits for the pace.
+func unhurried(o *Options) {
+	var mu sync.Mutex
+	now := time.Now()
+	o.Now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(time.Minute)
+		return now
+	}
+}
+
+// nothingRefused fails where Slack did not take something.
+func (w *world) nothingRefused() {
+	w.t.Helper()
+	for _, call := range w.Calls() {
+		if call.Error != "" {
+			w.t.Errorf("%s was refused: %s", call.Method, call.Error)
+		}
+	}
+}
+
+// nobodyCalled fails where a message of ours notifies somebody.
+func (w *world) nobodyCalled() {
+	w.t.Helper()
+	for _, m := range w.answers() {
+		if len(m.Pings) > 0 {
+			w.t.Errorf("calls %v", m.Pings)
+		}
+	}
+}
