@@ -137,11 +137,13 @@ func (f folded) calls(i int) bool {
 	if i >= len(f.runes) {
 		return false
 	}
+	// A link in angle brackets may become its text.
+	linked := i+2 < len(f.runes) && f.runes[i+1] == '<' && isAlphanumeric(f.runes[i+2])
 	switch f.runes[i] {
 	case '!':
-		return slices.ContainsFunc(commands, func(c string) bool { return f.has(i+1, c) })
+		return linked || slices.ContainsFunc(commands, func(c string) bool { return f.has(i+1, c) })
 	case '@':
-		return i+1 < len(f.runes) && isAlphanumeric(f.runes[i+1])
+		return linked || i+1 < len(f.runes) && isAlphanumeric(f.runes[i+1])
 	case '#':
 		return i+2 < len(f.runes) && strings.ContainsRune("CDG", f.runes[i+1]) &&
 			isAlphanumeric(f.runes[i+2]) && !unicode.IsLower(f.runes[i+2])
@@ -167,11 +169,15 @@ func (f folded) everybody(i int) bool {
 	if i > 0 && isWord(f.runes[i-1]) && f.end[i-1] == f.start[i] {
 		return false // an address
 	}
+	name := i + 1
+	if name < len(f.runes) && f.runes[name] == '<' {
+		name++ // of a link that may become its text
+	}
 	for _, word := range []string{"channel", "here", "everyone"} {
-		if !f.has(i+1, word) {
+		if !f.has(name, word) {
 			continue
 		}
-		after := i + 1 + len(word)
+		after := name + len(word)
 		if after == len(f.runes) || !isWord(f.runes[after]) || f.end[after-1] != f.start[after] {
 			return true
 		}

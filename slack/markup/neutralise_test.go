@@ -46,7 +46,7 @@ func TestNothingInATextCallsAnybody(t *testing.T) {
 		"＜!channel＞", "<！channel>", "＜＠U2＞", "<!ｃｈａｎｎｅｌ>", "<\u200B!channel>", "<!\u200Dchannel>", "<!cha\u00ADnnel>", "<!ch\uFE0Fannel>",
 		"<<b></b>!channel>", "<!<!---->channel>", "<!chan**nel**>", "<!`here`>",
 		"[x](!channel)", "[x](<!channel>)", "[x]( @U2)", "[x]: !here", "[x](#C012)",
-		"@channel", "@here", "@everyone", "@Channel!", "(@here)", "*@here*", "@cha\u200Bnnel", "&#64;here", "＠here", "see https://x.example/@here",
+		"@channel", "@here", "@everyone", "@Channel!", "(@here)", "@<here@x.example>", "<@<U2@x.example>>", "*@here*", "@cha\u200Bnnel", "&#64;here", "＠here", "see https://x.example/@here",
 	} {
 		for name, with := range map[string]string{
 			"alone": text, "in a sentence": "Hello " + text + ", all.", "in code": "`" + text + "`", "in a block": "```\n" + text + "\n```",
