@@ -126,11 +126,6 @@ func (c *Channel) Prepare(context.Context, sessions.Turn, string) (sessions.Brie
 	return sessions.Brief{}, errNoTurns
 }
 
-// Effects implements [sessions.Channel].
-func (c *Channel) Effects(sessions.Turn, sessions.Report) ([]sessions.Effect, error) {
-	return nil, errNoTurns
-}
-
 // CheckApp asks Slack whether it takes the token of the one workspace that is
 // named by the environment, and says in a few words who we are there. Where
 // workspaces install the app by themselves there is none to ask for.
