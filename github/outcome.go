@@ -40,7 +40,7 @@ func (c *Channel) outcomes(own request, t sessions.Turn, r sessions.Report) []se
 		if q.Caller == nil {
 			continue
 		}
-		moment, o, ok := c.outcome(q, t, r)
+		moment, o, ok := c.outcome(t, r)
 		if !ok {
 			continue
 		}
@@ -54,9 +54,9 @@ func (c *Channel) outcomes(own request, t sessions.Turn, r sessions.Report) []se
 	return effects
 }
 
-// outcome is what one caller is told. It is nothing where another turn goes on
+// outcome is what callers are told. It is nothing where another turn goes on
 // with the request.
-func (c *Channel) outcome(q request, t sessions.Turn, r sessions.Report) (moment string, o sessions.Outcome, ok bool) {
+func (c *Channel) outcome(t sessions.Turn, r sessions.Report) (moment string, o sessions.Outcome, ok bool) {
 	switch r.Moment {
 	case sessions.MomentAccepted:
 		o.Stage = sessions.OutcomeAccepted

@@ -121,7 +121,7 @@ func TestFollowersDoNoHarm(t *testing.T) {
 func TestEffectsForAnotherChannel(t *testing.T) {
 	other := &elsewhere{newWorld()}
 	inHouseWith(t, func(o *Options) { o.Channels = append(o.Channels, other) }, func(h *house) {
-		other.deliver = func(ctx context.Context, item Item) (Receipt, error) {
+		other.deliver = func(_ context.Context, item Item) (Receipt, error) {
 			if item.Attempts < 3 {
 				return Receipt{}, &RetryError{Uncounted: true, Err: context.DeadlineExceeded}
 			}

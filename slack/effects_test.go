@@ -27,8 +27,8 @@ func turnOf(r request, gathered ...request) sessions.Turn {
 	return t
 }
 
-// lines shows effects, one in each line.
-func lines(t *testing.T, effects []sessions.Effect) string {
+// effectLines shows effects, one in each line.
+func effectLines(t *testing.T, effects []sessions.Effect) string {
 	t.Helper()
 	var b strings.Builder
 	names := map[string]bool{}
@@ -97,7 +97,7 @@ func TestEffects(t *testing.T) {
 			must(t, err)
 			effects, err := ch.Effects(c.turn, c.report)
 			must(t, err)
-			golden(t, "effects/"+name+".txt", lines(t, effects))
+			golden(t, "effects/"+name+".txt", effectLines(t, effects))
 		})
 	}
 }
