@@ -37,6 +37,8 @@ type SlackDelivery struct {
 	// "http_timeout", "http_error", "connection_failed".
 	RetryNum    int
 	RetryReason string
+
+	view string // that was submitted
 }
 
 // Body is the raw body of the delivery over HTTP, and its type.
@@ -298,6 +300,7 @@ func (s *Slack) attempt(ctx context.Context, d SlackDelivery) SlackAttempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending.attempts = append(s.sending.attempts, a)
+	s.answered(a)
 	s.notify()
 	return a
 }

@@ -46,6 +46,9 @@ func (s *Slack) interaction(t *workspace, user, kind string, fields object) Inte
 	}
 	i.ResponseURL = str(fields["response_url"])
 	i.Delivery = SlackDelivery{ID: s.newID("interaction-"), Kind: "interactive", Type: kind, Team: t.ID, Payload: rawJSON(fields)}
+	if v, is := fields["view"].(object); is {
+		i.Delivery.view = str(v["id"])
+	}
 	s.enqueue(i.Delivery)
 	return i
 }
@@ -183,7 +186,7 @@ func (s *Slack) Submit(user string, values map[string]map[string]any) Interactio
 			state[block].(object)[action] = entry
 		}
 	}
-	v.closed = true
+	v.closed, v.Errors = true, nil // until the app answers otherwise
 	return s.interaction(s.mustTeam(v.Team), user, "view_submission", object{"view": s.viewJSON(v, state), "response_urls": []any{}})
 }
 

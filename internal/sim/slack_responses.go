@@ -32,7 +32,11 @@ func (s *Slack) newResponseURL(c *slackChannel, message, thread, user string) st
 func (s *Slack) takeResponse(path string, body []byte) slackAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.interact.answers[path]
+	return s.respond(s.interact.answers[path], body)
+}
+
+// respond shows an answer. Callers hold the lock.
+func (s *Slack) respond(u *slackResponseURL, body []byte) slackAnswer {
 	var o object
 	switch {
 	case u == nil || s.opts.Now().Sub(u.at) >= responseLife:

@@ -29,6 +29,9 @@ type SlackView struct {
 	Blocks                                  json.RawMessage
 	// Shown is everything that a person reads.
 	Shown string
+	// Errors are those of the last submission, by block id; what is about no block
+	// has an empty id.
+	Errors map[string]string
 	// Hash changes with every update.
 	Hash string
 	// Root is the lowest view of the stack, Previous the one below.
