@@ -1,12 +1,14 @@
 package load
 
+import "time"
+
 // AppMention is Slack's event callback of a mention in a thread, 2 KB. Each
 // variant is another message.
 func AppMention() Hook {
 	text := "<@U0LOADBOT1> " + markText + " " + prose(540)
 	o := object{
 		"token": "legacy-verification-tok", "team_id": "T0LOADTEAM", "context_team_id": "T0LOADTEAM", "context_enterprise_id": nil,
-		"api_app_id": "A0LOADAPP1", "type": "event_callback", "event_id": markEvent, "event_time": 1_700_000_000,
+		"api_app_id": "A0LOADAPP1", "type": "event_callback", "event_id": markEvent, "event_time": time.Now().Unix(),
 		"authorizations":        []object{{"enterprise_id": nil, "team_id": "T0LOADTEAM", "user_id": "U0LOADBOT1", "is_bot": true, "is_enterprise_install": false}},
 		"is_ext_shared_channel": false, "event_context": "4-" + prose(160)[:8] + "-load-context-of-an-event-in-a-channel-of-a-team",
 		"event": object{
