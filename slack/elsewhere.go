@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,7 @@ func (c *Channel) elsewhere(ctx context.Context, item sessions.Item, p postPaylo
 		reason = web.Code(cause)
 	}
 	receipt := sessions.Receipt{Note: fmt.Sprintf("not posted: %v", cause), Remember: map[string]string{surfaceDetached: reason}}
-	who := p.User
-	if who == "" {
-		who = p.Mention
-	}
+	who := cmp.Or(p.User, p.Mention)
 	if who == "" || item.Surface[surfaceDetached] == reason || isDirectChannel(p.To.Channel) {
 		return receipt, nil
 	}
@@ -28,9 +26,10 @@ func (c *Channel) elsewhere(ctx context.Context, item sessions.Item, p postPaylo
 	dm, err := c.web.OpenDirect(ctx, at, who)
 	if err == nil {
 		at.Channel, at.Thread = dm, ""
-		p.Key, p.Mention, p.Since = p.Key+"/direct", "", ""
+		since := cmp.Or(p.Since, p.To.Thread) // older than that is no message about this
+		p.Key, p.Mention = p.Key+"/direct", ""
 		p.Markdown = whyDirect(reason) + "\n\n" + p.Markdown
-		err = c.writer(item, at, "").all(ctx, c.render(item, p))
+		err = c.writer(item, at, since).all(ctx, c.render(item, p))
 	}
 	switch {
 	case err == nil:
