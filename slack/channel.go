@@ -101,7 +101,8 @@ func New(o Options) (*Channel, error) {
 	}
 	return &Channel{
 		web: client, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
-		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review, log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
+		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review,
+		log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
 	}, nil
 }
 

@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/liaison-bot/liaison/slack/limits"
 	"github.com/liaison-bot/liaison/slack/web"
 )
 
-// clocksApart bounds how far our clock is from Slack's, which takes no request of
-// ours, nor we one of its, beyond that.
-const clocksApart = limits.ReplayWindow
+// clocksApart is how far our clock may be from Slack's. It is less than half of what
+// a stream lives, so that one which Slack closed in an earlier turn, and which has no
+// marker either, is not taken for the one that is looked for.
+const clocksApart = 2 * time.Minute
 
 // findLost looks in the thread for a message of the show whose ts was never
 // learned: one that carries the show's marker or, as streams carry none until they
@@ -36,6 +37,15 @@ func (l *live) findLost(ctx context.Context, s *showing) error {
 	slices.SortFunc(s.pieces, func(a, b piece) int { return compareTS(a.TS, b.TS) })
 	s.starting = false
 	return nil
+}
+
+// astray reports whether what was streamed is not in its thread. Slack streams into
+// the channel where the root of a thread was deleted, and does not say so. A thread
+// that cannot be read now is believed to be there.
+func (l *live) astray(ctx context.Context, s *showing) bool {
+	found := s.at.Thread == ""
+	err := l.own(ctx, s, func(r web.Reply) { found = found || r.TS == s.pieces[0].TS })
+	return err == nil && !found
 }
 
 // hasMarker reports whether the app has posted a message with a marker since the

@@ -94,6 +94,10 @@ func (l *live) settle(ctx context.Context, s *showing, item sessions.Item, p pos
 			return finished{Parts: len(messages), Whole: there}, err
 		}
 	}
+	if s.streamed && l.astray(ctx, s) {
+		l.trim(ctx, s, 0)
+		return finished{}, nil
+	}
 	if s.known && s.mode == ReplyStream {
 		ended, err := l.endStream(ctx, s, p, messages, whole)
 		if ended || err != nil {

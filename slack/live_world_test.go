@@ -30,8 +30,6 @@ const turnID = "trn_1"
 // following is one attempt at a turn that is being shown.
 type following struct {
 	t      *testing.T
-	stage  *fakeStage
-	live   *live
 	turn   string
 	events chan state.Event
 	end    context.CancelFunc
@@ -56,18 +54,25 @@ func follow(t *testing.T, stage *fakeStage, l *live, turn string, edit ...func(*
 	for _, e := range edit {
 		e(&r)
 	}
-	f := &following{t: t, stage: stage, live: l, turn: turn, events: make(chan state.Event)}
-	ctx, end := context.WithCancel(t.Context())
-	f.end = end
 	stage.mu.Lock()
 	kept := maps.Clone(stage.kept)
 	stage.mu.Unlock()
+	return startFollowing(t, turn, r, kept, stage.remember, l.follow)
+}
+
+// startFollowing has a follower show an attempt at a turn.
+func startFollowing(t *testing.T, turn string, r request, kept map[string]string,
+	remember func(context.Context, map[string]string) error, with func(context.Context, sessions.Progress),
+) *following {
+	f := &following{t: t, turn: turn, events: make(chan state.Event)}
+	ctx, end := context.WithCancel(t.Context())
+	f.end = end
 	p := sessions.Progress{
-		Turn:     sessions.Turn{ID: turn, SessionID: "ses_1", Request: r.encode(), Surface: kept},
+		Turn:     sessions.Turn{ID: turn, SessionID: "ses_1", Request: r.encode(), Surface: maps.Clone(kept)},
 		Events:   f.yield(ctx),
-		Remember: stage.remember,
+		Remember: remember,
 	}
-	f.done.Go(func() { l.follow(ctx, p) })
+	f.done.Go(func() { with(ctx, p) })
 	t.Cleanup(f.stop)
 	return f
 }

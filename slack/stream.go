@@ -52,7 +52,7 @@ func (l *live) grow(ctx context.Context, s *showing, text string) error {
 
 // start begins the next message of a stream.
 func (l *live) start(ctx context.Context, s *showing, text string) error {
-	if l.unable.has(shownStream, s.at.Team) || s.at.Thread == "" || !s.direct && s.to.User == "" {
+	if l.unable.has(shownStream, s.at.Team, s.at.Channel) || s.at.Thread == "" || !s.direct && s.to.User == "" {
 		return l.turnToEdits(ctx, s)
 	}
 	p := piece{from: s.sent, lead: openFence(text[:s.sent])}
@@ -77,7 +77,7 @@ func (l *live) start(ctx context.Context, s *showing, text string) error {
 	default:
 		s.starting = false
 		if judge(err) != goneAway {
-			l.unable.add(shownStream, s.at.Team)
+			l.unable.add(shownStream, s.at.Team, s.at.Channel)
 		}
 		return l.turnToEdits(ctx, s)
 	}
@@ -165,6 +165,19 @@ func (p piece) reach(text string, sent int) int {
 	return max(p.from+at, sent)
 }
 
+// language is what a fence is opened with again: one short word, as nothing else of
+// that line is of use to anybody.
+func language(info string) string {
+	word, _, _ := strings.Cut(info, " ")
+	if len(word) > maxLanguage {
+		return ""
+	}
+	return word
+}
+
+// maxLanguage bounds the name of a language, in bytes.
+const maxLanguage = 40
+
 // openFence returns the line that opens the fence of code in which a text ends,
 // with its line break, or nothing.
 func openFence(text string) string {
@@ -182,7 +195,7 @@ func openFence(text string) string {
 		switch {
 		case len(run) < 3:
 		case open == "" && (run[0] == '~' || !strings.Contains(rest, "`")):
-			open, mark = run+rest+"\n", run
+			open, mark = run+language(rest)+"\n", run
 		case open != "" && run[0] == mark[0] && len(run) >= len(mark) && rest == "":
 			open, mark = "", ""
 		}

@@ -233,7 +233,7 @@ func (q *slackRequest) updateMessage() object {
 	}
 	before := q.s.messageJSON(c, m, true)
 	m.text, m.blocks, m.attached, m.metadata, m.pings = next.text, next.blocks, next.attached, next.metadata, next.pings
-	m.edited, m.editor = q.s.newTS(), m.user
+	m.edited, m.editor, m.stream = q.s.newTS(), m.user, nil
 	q.s.announceChange(c, m, before)
 	return slackDone(object{"channel": c.ID, "ts": m.ts, "text": m.text, "message": q.s.messageJSON(c, m, true)})
 }
