@@ -96,10 +96,15 @@ type splitter struct {
 	spans []span
 }
 
-// room is what a part may hold beside what it opens. What would take half of it is
+// opening is what the part from a place begins with. What would take half of it is
 // not opened at all.
 func (s *splitter) opening(from place) string {
-	if open := from.opening(); limits.Length(open) <= s.limit/2 {
+	open := from.opening()
+	if rest := strings.TrimLeft(s.src[from.at:], " >"); strings.HasSuffix(open, " …\n") && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		// A numbered list that goes on would be more of the paragraph "…".
+		open = strings.TrimSuffix(open, " …\n") + "\n"
+	}
+	if limits.Length(open) <= s.limit/2 {
 		return open
 	}
 	return ""

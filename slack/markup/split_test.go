@@ -174,6 +174,21 @@ func TestANestedListGoesOnAsOne(t *testing.T) {
 	}
 }
 
+// A number other than one does not begin a list below a paragraph.
+func TestANestedNumberedListGoesOnAsOne(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("- item\n")
+	for i := range 20 {
+		fmt.Fprintf(&b, "  %d. step with some words\n", i+1)
+	}
+	parts := Split(b.String(), 150)
+	checkParts(t, b.String(), 150, parts)
+	if doc, _ := parse(parts[1].Text()); parts[1].Open != "-\n" || doc.FirstChild().FirstChild().FirstChild().Kind() != ast.KindList {
+		t.Errorf("it goes on as %q", parts[1].Text())
+	}
+}
+
 func TestNoCharacterIsCut(t *testing.T) {
 	t.Parallel()
 	for _, cluster := range []string{"é", "e\u0301", "👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "❤️", "日"} {
