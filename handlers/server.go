@@ -21,6 +21,9 @@ type Options struct {
 	// the channel is off and its route answers 404.
 	GitHubSecrets []string
 	SlackSecrets  []string
+	// SlackInstall serves the pages by which workspaces install the Slack app. Nil
+	// means that there are none.
+	SlackInstall http.Handler
 	// Metrics is told of every webhook. Nil counts nothing.
 	Metrics Metrics
 	// Intake counts what is in hand. Nil counts for nobody.
@@ -60,6 +63,10 @@ func New(o Options) http.Handler {
 		mux.Handle("/webhooks/slack", &slackWebhook{intake: in, secrets: newHMACSecrets(o.SlackSecrets)})
 	} else {
 		mux.HandleFunc("/webhooks/slack", channelOff("webhooks of Slack are off; SLACK_SIGNING_SECRET turns them on"))
+	}
+	if o.SlackInstall != nil {
+		mux.Handle("/slack/install", o.SlackInstall)
+		mux.Handle("/slack/oauth", o.SlackInstall)
 	}
 	mux.HandleFunc("/", notFound)
 	return recoverer(o.Logger, hurry(cleanPaths(mux)))

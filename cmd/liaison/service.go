@@ -53,7 +53,8 @@ type service struct {
 
 	github   *github.Channel
 	slack    *slack.Channel // nil when the channel is off
-	upkeep   *gitHubUpkeep // likewise
+	reach    *slackAccess   // likewise
+	upkeep   *gitHubUpkeep  // likewise
 	engine   *sessions.Engine
 	platform *platforms
 	api      *api.API
@@ -101,6 +102,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		return nil, err
 	}
 
+	counts := metrics.New(metrics.Options{Version: buildVersion(), Read: s.snapshot, Logger: log})
 	channels := []sessions.Channel{api.Channel{}}
 	var githubSecrets, slackSecrets []string
 	if g := cfg.GitHub; g != nil {
@@ -119,7 +121,17 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		channels = append(channels, s.github)
 		githubSecrets = g.WebhookSecrets
 	}
+	var slackPages http.Handler
 	if cfg.Slack != nil {
+		direct := handlers.NewDirect(handlers.Options{
+			Inbox: s.store, Metrics: counts, Intake: s.intake, Now: time.Now, Logger: log,
+			Hasten: func(source, id string) { s.engine.Hasten(source, id) }, // which is made below
+		})
+		if s.reach, err = newSlackAccess(cfg, s.store, direct, log); err != nil {
+			return nil, err
+		}
+		s.reach.prepare(ctx)
+		slackPages = s.reach.routes()
 		if s.slack, err = slack.New(slackOptions(s, cfg, secrets.String)); err != nil {
 			return nil, err
 		}
@@ -134,8 +146,6 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	if err != nil {
 		return nil, err
 	}
-	counts := metrics.New(metrics.Options{Version: buildVersion(), Read: s.snapshot, Logger: log})
-
 	if s.github != nil {
 		s.upkeep = newGitHubUpkeep(s, cfg, counts)
 	}
@@ -169,6 +179,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		Check:         s.store.Check,
 		GitHubSecrets: githubSecrets,
 		SlackSecrets:  slackSecrets,
+		SlackInstall:  slackPages,
 		Metrics:       counts,
 		Intake:        s.intake,
 		Hasten:        s.engine.Hasten,
@@ -235,6 +246,9 @@ func (s *service) run(ctx context.Context) error {
 	parts.Go(func() { s.platform.run(ctx) })
 	if s.upkeep != nil {
 		parts.Go(func() { s.upkeep.run(ctx) })
+	}
+	if s.reach != nil {
+		parts.Go(func() { s.reach.run(ctx) })
 	}
 	if s.admin != nil {
 		parts.Go(func() { s.admin.run(ctx) })

@@ -12,13 +12,14 @@ import (
 // slackOptions is the Slack channel as the settings have it.
 func slackOptions(s *service, cfg *config.Config, redact func(string) string) slack.Options {
 	return slack.Options{
-		Settings:  slackSettings(cfg.Slack.Talk),
-		APIURL:    cfg.Slack.APIURL.String(),
-		PublicURL: cfg.PublicURL,
-		BotName:   cfg.BotName,
-		Logger:    s.log,
-		Redact:    redact,
-		Sessions:  s.sessionsOf,
+		Workspaces: s.reach.workspaces,
+		Settings:   slackSettings(cfg.Slack.Talk),
+		APIURL:     cfg.Slack.APIURL.String(),
+		PublicURL:  cfg.PublicURL,
+		BotName:    cfg.BotName,
+		Logger:     s.log,
+		Redact:     redact,
+		Sessions:   s.sessionsOf,
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *Single) identity(ctx context.Context) (identity, error) {
 		s.who = &who
 		return who, nil
 	case refused(err):
-		err = fmt.Errorf("SLACK_BOT_TOKEN: %w: %w", err, ErrNotInstalled)
+		err = fmt.Errorf("SLACK_BOT_TOKEN: %w: %w", err, workspace.ErrRefused)
 		s.until = s.now().Add(refusedPause)
 	default:
 		s.until = s.now().Add(askPause)

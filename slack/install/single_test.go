@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/workspace"
 )
 
 func (w *world) single() *install.Single {
@@ -74,7 +75,7 @@ func TestSingleTokenThatIsRefused(t *testing.T) {
 		before := w.asked("auth.test")
 		for range 3 {
 			_, err := s.Workspace(t.Context(), "T1", "")
-			if err == nil || errors.Is(err, install.ErrNotInstalled) != refused || strings.Contains(fmt.Sprint(err), "xoxb-") {
+			if err == nil || errors.Is(err, workspace.ErrRefused) != refused || errors.Is(err, install.ErrNotInstalled) || strings.Contains(fmt.Sprint(err), "xoxb-") {
 				t.Errorf("%s: %v", answer, err)
 			}
 		}
@@ -113,6 +114,12 @@ func TestFirst(t *testing.T) {
 	}
 	if _, err := (install.First{}).Workspace(t.Context(), "T3", ""); !errors.Is(err, install.ErrNotInstalled) {
 		t.Errorf("nobody to ask: %v", err)
+	}
+	w.answer("auth.test", func(url.Values) string { return `{"ok":false,"error":"internal_error"}` })
+	w.answer("auth.test", func(url.Values) string { return `{"ok":false,"error":"invalid_auth"}` })
+	f = install.First{w.store, w.single()}
+	if _, err := f.Workspace(t.Context(), "T1", ""); !errors.Is(err, workspace.ErrRefused) || !strings.Contains(err.Error(), "SLACK_BOT_TOKEN") {
+		t.Errorf("one with a token of no use: %v", err)
 	}
 	w.answer("auth.test", func(url.Values) string { return `{"ok":false,"error":"internal_error"}` })
 	f = install.First{w.single(), w.store}

@@ -158,7 +158,7 @@ func withoutWorkspace(method string, err error) error {
 	switch {
 	case errors.As(err, &failure):
 		return err
-	case errors.Is(err, workspace.ErrNotInstalled):
+	case errors.Is(err, workspace.ErrNotInstalled) || errors.Is(err, workspace.ErrRefused):
 		return &Error{Class: ErrAuth, Method: method, Err: err}
 	}
 	return &Error{Class: ErrUnsent, Method: method, Err: err}

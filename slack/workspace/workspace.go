@@ -12,6 +12,10 @@ import (
 // installed there, was uninstalled, or its token was revoked.
 var ErrNotInstalled = errors.New("slack: the app is not installed in this workspace")
 
+// ErrRefused says that there is a token for a workspace and Slack does not accept
+// it.
+var ErrRefused = errors.New("slack: Slack does not accept the app's token")
+
 // Workspace is the app in one workspace, or in all of one organisation.
 type Workspace struct {
 	Team       string   // id of the workspace (T…); empty for an installation in a whole organisation
@@ -29,7 +33,8 @@ type Workspace struct {
 type Source interface {
 	// Workspace returns the installation that serves a workspace: its own, else
 	// the one of its organisation. Either id may be empty. It may ask Slack, and
-	// returns [ErrNotInstalled] when there is none.
+	// returns [ErrNotInstalled] when there is none, and [ErrRefused] when it is of no
+	// use. Any other error can pass.
 	Workspace(ctx context.Context, team, enterprise string) (Workspace, error)
 }
 

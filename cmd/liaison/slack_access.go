@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/liaison-bot/liaison/config"
+	"github.com/liaison-bot/liaison/handlers"
+	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/socket"
+	"github.com/liaison-bot/liaison/slack/workspace"
+	"github.com/liaison-bot/liaison/state"
+)
+
+// slackTimeout bounds a call of Slack's API about tokens and links.
+const slackTimeout = 30 * time.Second
+
+// slackAccess is how Slack is reached and who is known there.
+type slackAccess struct {
+	workspaces workspace.Source
+	installs   *install.Store   // nil where workspaces cannot install the app themselves
+	pages      *install.Handler // likewise
+	socket     *socket.Client   // nil where Socket Mode is off
+	log        *slog.Logger
+}
+
+// newSlackAccess asks nobody yet. take stores what comes by Socket Mode.
+func newSlackAccess(cfg *config.Config, vault state.Vault, take *handlers.Direct, log *slog.Logger) (*slackAccess, error) {
+	a := &slackAccess{log: log}
+	client := &http.Client{Timeout: slackTimeout}
+	api := cfg.Slack.APIURL.String()
+	var sources install.First
+	if o := cfg.Slack.OAuth; o != nil {
+		var err error
+		a.installs, err = install.NewStore(install.Options{
+			Vault: vault, Keys: o.Keys, ClientID: o.ClientID, ClientSecret: o.ClientSecret,
+			APIURL: api, HTTPClient: client, Now: time.Now, Rand: rand.Reader, Logger: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.pages, err = install.NewHandler(install.HandlerOptions{Store: a.installs, PublicURL: cfg.PublicURL, Scopes: install.Scopes()})
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, a.installs)
+	}
+	if token := cfg.Slack.BotToken; token != "" {
+		sources = append(sources, install.NewSingle(install.SingleOptions{Token: token, APIURL: api, HTTPClient: client, Now: time.Now}))
+	}
+	if len(sources) == 0 {
+		log.Warn(fmt.Sprintf("nothing can be said in Slack: set %s once the app is installed, or %s to let workspaces install it", config.EnvSlackBotToken, config.EnvSlackClientID))
+	}
+	a.workspaces = sources
+	if token := cfg.Slack.AppToken; token != "" {
+		a.socket = socket.New(socket.Options{
+			AppToken: token, APIURL: api, HTTPClient: client, Now: time.Now, Rand: mathrand.Float64, Logger: log,
+			Accept: func(ctx context.Context, f socket.Frame) error {
+				return take.Take(ctx, f.Delivery(time.Now()))
+			},
+		})
+	}
+	return a, nil
+}
+
+// prepare seals what is kept with the first key, so that others can be dropped.
+func (a *slackAccess) prepare(ctx context.Context) {
+	if a.installs == nil {
+		return
+	}
+	sealed, err := a.installs.Reseal(ctx)
+	if sealed > 0 {
+		a.log.Info("tokens of Slack's were sealed anew with the first key", "installations", sealed)
+	}
+	if err != nil {
+		a.log.Error("an installation of the Slack app cannot be used", "error", err)
+	}
+}
+
+// socketPause is how long Socket Mode is left alone after Slack refused it for
+// good: somebody has to change something first, perhaps at Slack.
+const socketPause = 10 * time.Minute
+
+// run receives by Socket Mode, if it is on, until ctx ends. What ends it never
+// ends the service, which has other doors.
+func (a *slackAccess) run(ctx context.Context) {
+	for a.socket != nil {
+		err := a.socket.Run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		a.log.Error("nothing comes from Slack by Socket Mode", "error", err, "retry_in", socketPause.String())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(socketPause):
+		}
+	}
+}
+
+// routes are the pages of an installation, or nil.
+func (a *slackAccess) routes() http.Handler {
+	if a.pages == nil {
+		return nil
+	}
+	return a.pages
+}
