@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,12 +36,24 @@ type SlackWatch struct {
 // maxDebounce is the most that a turn waits for quiet.
 const maxDebounce = 10 * time.Minute
 
-// Ids in Slack are capital letters and digits behind a letter that says what they
-// are of; how long they get is left open (https://docs.slack.dev/reference/objects).
-var (
-	slackChannelID = regexp.MustCompile(`^[CGD][A-Z0-9]{1,63}$`)
-	slackUserID    = regexp.MustCompile(`^[UW][A-Z0-9]{1,63}$`)
-	slackAppID     = regexp.MustCompile(`^A[A-Z0-9]{1,63}$`)
+// maxSlackID bounds an id, whose length Slack leaves open
+// (https://docs.slack.dev/reference/objects).
+const maxSlackID = 64
+
+// isSlackID reports whether s is an id of a kind that begins with one of the
+// letters of kinds: capital letters and digits.
+func isSlackID(kinds, s string) bool {
+	if len(s) < 2 || len(s) > maxSlackID || !strings.ContainsRune(kinds, rune(s[0])) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+}
+
+// The letters that ids of channels, people and apps begin with.
+const (
+	slackChannels = "CGD"
+	slackPeople   = "UW"
+	slackApps     = "A"
 )
 
 func buildSlackTalk(v *values, p *problems) SlackTalk {
@@ -52,9 +63,9 @@ func buildSlackTalk(v *values, p *problems) SlackTalk {
 		Reply:            oneOf(v, p, EnvSlackReply, "message", "stream", "edit"),
 		AllowGuests:      flag(v, p, EnvSlackGuests),
 		AllowExternal:    flag(v, p, EnvSlackExternal),
-		Channels:         ids(v, p, EnvSlackChannels, slackChannelID, "a channel (C0123456789); names change, ids do not"),
-		Users:            ids(v, p, EnvSlackUsers, slackUserID, "a person (U0123456789); names change, ids do not"),
-		Apps:             ids(v, p, EnvSlackBots, slackAppID, "an app (A0123456789)"),
+		Channels:         ids(v, p, EnvSlackChannels, slackChannels, "a channel (C0123456789); names change, ids do not"),
+		Users:            ids(v, p, EnvSlackUsers, slackPeople, "a person (U0123456789); names change, ids do not"),
+		Apps:             ids(v, p, EnvSlackBots, slackApps, "an app (A0123456789)"),
 		Reactions:        flag(v, p, EnvSlackReactions),
 	}
 	watched, _ := v.list(EnvSlackWatch)
@@ -78,7 +89,7 @@ func parseWatch(p *problems, text string) (SlackWatch, bool) {
 		w.Debounce, err = time.ParseDuration(parts[2])
 	}
 	switch {
-	case len(parts) > 3 || !slackChannelID.MatchString(w.Channel):
+	case len(parts) > 3 || !isSlackID(slackChannels, w.Channel):
 		p.add(EnvSlackWatch, "%q is not channel:posts:debounce, such as C0123456789:all:30s", text)
 	case parts[1] != "" && parts[1] != "all" && parts[1] != "top-level":
 		p.add(EnvSlackWatch, "%q: %q is not one of top-level, all", text, parts[1])
@@ -97,7 +108,7 @@ func parsePeople(v *values, p *problems) map[string]string {
 		user, login, _ := strings.Cut(entry, setting(EnvPeople).Separator)
 		login = strings.TrimPrefix(login, "@")
 		switch _, twice := people[user]; {
-		case !slackUserID.MatchString(user):
+		case !isSlackID(slackPeople, user):
 			p.add(EnvPeople, "%q: %q is not the id of somebody in Slack (U0123456789)", entry, user)
 		case !handlePattern.MatchString(login):
 			p.add(EnvPeople, "%q: %q is no login of GitHub's", entry, login)
@@ -132,10 +143,10 @@ func oneOf(v *values, p *problems, env string, words ...string) string {
 }
 
 // ids reads a list in which every item must be the id of something.
-func ids(v *values, p *problems, env string, pattern *regexp.Regexp, of string) []string {
+func ids(v *values, p *problems, env, kinds, of string) []string {
 	items, _ := v.list(env)
 	for _, item := range items {
-		if !pattern.MatchString(item) {
+		if !isSlackID(kinds, item) {
 			p.add(env, "%q is not the id of %s", item, of)
 		}
 	}
