@@ -102,7 +102,10 @@ func (s *splitter) opening(from place) string {
 	open := from.opening()
 	if rest := strings.TrimLeft(s.src[from.at:], " >"); strings.HasSuffix(open, " …\n") && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		// A numbered list that goes on would be more of the paragraph "…".
-		open = strings.TrimSuffix(open, " …\n") + "\n"
+		if strings.HasPrefix(open, ">") {
+			open += ">"
+		}
+		open += "\n"
 	}
 	if limits.Length(open) <= s.limit/2 {
 		return open

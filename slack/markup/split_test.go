@@ -184,7 +184,7 @@ func TestANestedNumberedListGoesOnAsOne(t *testing.T) {
 	}
 	parts := Split(b.String(), 150)
 	checkParts(t, b.String(), 150, parts)
-	if doc, _ := parse(parts[1].Text()); parts[1].Open != "-\n" || doc.FirstChild().FirstChild().FirstChild().Kind() != ast.KindList {
+	if doc, _ := parse(parts[1].Text()); parts[1].Open != "- …\n\n" || doc.FirstChild().FirstChild().LastChild().Kind() != ast.KindList {
 		t.Errorf("it goes on as %q", parts[1].Text())
 	}
 }
