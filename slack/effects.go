@@ -75,7 +75,7 @@ func (c *Channel) waiting(req request, t sessions.Turn, r sessions.Report) []ses
 	name := "waiting-" + hex.EncodeToString(sum[:6])
 	until := r.Until.UTC().Add(time.Minute - 1).Truncate(time.Minute)
 	return []sessions.Effect{effect(name, kindPost, postPayload{
-		To: req.address, Key: t.ID + "-" + name,
+		To: req.address, Key: t.ID + "-" + name, Since: req.TS,
 		Markdown: fmt.Sprintf("I have to wait for %s, until about %s. I go on by myself.", r.WaitsFor, until.Format("15:04 UTC")),
 	})}
 }
@@ -141,6 +141,7 @@ func (c *Channel) ended(req request, t sessions.Turn, reaction string, p *postPa
 // answer is the turn's last word.
 func (c *Channel) answer(req request, t sessions.Turn, p postPayload) sessions.Effect {
 	p.To, p.Turn, p.Key = req.address, t.ID, t.ID+"-answer"
+	p.User, p.Since = req.User, req.TS
 	return effect("answer", kindPost, p)
 }
 

@@ -17,7 +17,11 @@ func (c *Channel) elsewhere(ctx context.Context, item sessions.Item, p postPaylo
 	if !errors.Is(cause, web.ErrDetached) {
 		reason = web.Code(cause)
 	}
-	receipt := sessions.Receipt{Note: fmt.Sprintf("not posted: %v", cause), Remember: map[string]string{surfaceDetached: reason}}
+	receipt := sessions.Receipt{Note: fmt.Sprintf("not posted: %v", cause)}
+	if p.Turn == "" && p.Mention == "" {
+		return receipt, nil // nobody waits for this; what they wait for is still to come
+	}
+	receipt.Remember = map[string]string{surfaceDetached: reason}
 	who := cmp.Or(p.User, p.Mention)
 	if who == "" || item.Surface[surfaceDetached] == reason || isDirectChannel(p.To.Channel) {
 		return receipt, nil

@@ -229,6 +229,7 @@ func TestClosedChannel(t *testing.T) {
 		return w.must(w.item(kindPost, p)).Note
 	}
 	w.EditChannel(general, func(c *sim.SlackChannel) { c.Archived = true })
+	w.must(w.item(kindPost, postPayload{To: w.thread(), Key: "waiting", Markdown: "I have to wait."})) // for which nobody waits
 	post("first")
 	post("second")
 	if direct := w.ours(w.DirectChannelOf(ann)); len(direct) != 1 || !strings.Contains(direct[0].Shown, "archived") || w.surface[surfaceDetached] != "is_archived" {
