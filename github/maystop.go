@@ -15,13 +15,13 @@ var (
 
 // StopEffects implements sessions.StopWitness: who wrote that something shall stop
 // sees whether it did. Bots see nothing, so that they do not talk to each other.
-func (c *Channel) StopEffects(raw json.RawMessage, ended bool) []sessions.Effect {
+func (c *Channel) StopEffects(raw json.RawMessage, v sessions.StopVerdict) []sessions.Effect {
 	r, err := parseRequest(raw)
 	if err != nil || r.Comment == nil || r.Actor.Bot {
 		return nil
 	}
 	reaction := reactionFailed
-	if ended {
+	if v.Ended {
 		reaction = reactionDone
 	}
 	return reactionsTo([]request{r}, "stopped", reaction, "")

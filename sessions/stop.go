@@ -23,9 +23,15 @@ type StopAuthorizer interface {
 // StopWitness is implemented by channels that tell whoever asked for a stop what
 // came of it.
 type StopWitness interface {
-	// StopEffects returns what is owed for a stop with this request, which ended
-	// something or not. It is pure.
-	StopEffects(request json.RawMessage, ended bool) []Effect
+	// StopEffects returns what is owed for a stop with this request. It is pure.
+	StopEffects(request json.RawMessage, v StopVerdict) []Effect
+}
+
+// StopVerdict is what came of a wish to stop a session.
+type StopVerdict struct {
+	// Ended is set when something was stopped, Refused when something goes on that
+	// whoever asked may not stop. With neither there was nothing to stop.
+	Ended, Refused bool
 }
 
 // StopQuestion is a wish to stop a session that its channel shall judge.
@@ -229,11 +235,11 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 	a.settleBy(del, in, func(d *draft) error {
 		if a.sess.Version == 0 {
 			d.settle(del, state.DeliveryIgnored, "no session to stop: "+in.Reason, "")
-			a.witness(d, del, in, false)
+			a.witness(d, del, in, StopVerdict{})
 			return nil
 		}
 		s := a.stop(d, o)
-		a.witness(d, del, in, len(s.ended()) > 0)
+		a.witness(d, del, in, StopVerdict{Ended: len(s.ended()) > 0, Refused: len(s.left) > 0})
 		switch ended := s.ended(); {
 		case len(ended) == 0 && len(s.left) == 0:
 			d.settle(del, state.DeliveryIgnored, "nothing to stop: "+in.Reason, "")
@@ -251,14 +257,14 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 }
 
 // witness drafts what whoever asked for a stop is told of it.
-func (a *actor) witness(d *draft, del state.StoredDelivery, in Intent, ended bool) {
+func (a *actor) witness(d *draft, del state.StoredDelivery, in Intent, v StopVerdict) {
 	w, ok := a.e.channels[del.Source].(StopWitness)
 	if !ok {
 		return
 	}
 	var told []Effect
 	err := guard("StopEffects of channel "+del.Source, a.e.redact, func() error {
-		told = w.StopEffects(in.Request, ended)
+		told = w.StopEffects(in.Request, v)
 		return nil
 	})
 	if err != nil {

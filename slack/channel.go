@@ -36,6 +36,11 @@ type Options struct {
 	// Sessions lists what somebody has asked for, the last first, for their home
 	// tab. Nil shows none.
 	Sessions func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
+	// Session finds the session of a key; false means that there is none. Nil finds none.
+	Session func(ctx context.Context, key string) (SessionLine, bool, error)
+	// Removed is told that the app was taken from a workspace, or its token revoked,
+	// at a time: the token is to be forgotten unless it is younger. Nil forgets none.
+	Removed func(ctx context.Context, team, enterprise string, at time.Time) error
 	// Review hands the review of a pull request over to GitHub's side. Nil means that
 	// there is none.
 	Review func(context.Context, Review) error
@@ -59,6 +64,8 @@ type Channel struct {
 	publicURL *url.URL
 	botName   string
 	sessions  func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
+	session   func(ctx context.Context, key string) (SessionLine, bool, error)
+	removed   func(ctx context.Context, team, enterprise string, at time.Time) error
 	review    func(context.Context, Review) error
 	log       *slog.Logger
 	redact    func(string) string
@@ -70,9 +77,11 @@ type Channel struct {
 }
 
 var (
-	_ sessions.Channel  = (*Channel)(nil)
-	_ sessions.Weigher  = (*Channel)(nil)
-	_ sessions.Follower = (*Channel)(nil)
+	_ sessions.Channel        = (*Channel)(nil)
+	_ sessions.Weigher        = (*Channel)(nil)
+	_ sessions.StopAuthorizer = (*Channel)(nil)
+	_ sessions.StopWitness    = (*Channel)(nil)
+	_ sessions.Follower       = (*Channel)(nil)
 )
 
 // New returns the channel. It calls nobody: whether Slack takes a token is what
@@ -103,6 +112,7 @@ func New(o Options) (*Channel, error) {
 		web: client, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
 		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review,
 		log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
+		session: o.Session, removed: o.Removed,
 	}, nil
 }
 
@@ -112,11 +122,6 @@ func (c *Channel) Name() string { return Name }
 // Map implements [sessions.Channel].
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
 	return Map(d, c.self, c.settings)
-}
-
-// Weigh implements [sessions.Weigher]. Nobody may do anything yet.
-func (c *Channel) Weigh(_ context.Context, in sessions.Intent) (sessions.Intent, error) {
-	return ignore("%s: this version keeps what Slack sends and does nothing about it", in.Reason), nil
 }
 
 // errNoTurns is what a turn of Slack's would fail with; none is taken up.

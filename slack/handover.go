@@ -17,12 +17,15 @@ type Review struct {
 	URL, Login string
 }
 
+// noReviews is said where GitHub is off.
+const noReviews = "I cannot review pull requests here: this service has no GitHub App."
+
 // handOver hands a review over to GitHub's side.
 func (c *Channel) handOver(ctx context.Context, item sessions.Item, p reviewPayload) (sessions.Receipt, error) {
 	if c.review == nil {
 		return c.post(ctx, item, postPayload{
 			To: p.From, Key: item.ID, Mention: p.User, Failed: true,
-			Markdown: "I cannot review pull requests here: this service has no GitHub App.",
+			Markdown: noReviews,
 		})
 	}
 	err := c.review(ctx, Review{

@@ -21,7 +21,9 @@ type SessionLine struct {
 	// Title may be a stranger's text.
 	Title string
 	// State is a word or two, such as "running".
-	State   string
+	State string
+	// Working is set while a turn of it runs or stands in line.
+	Working bool
 	Updated time.Time
 }
 

@@ -10,7 +10,10 @@ import (
 // uninstalled ends all sessions of an installation. It is weighed so that what is
 // known of the installation can be forgotten first.
 func (m mapper) uninstalled(c event.Callback, reason string) sessions.Intent {
-	r := request{address: address{Team: c.Team, Enterprise: c.Enterprise}, Trigger: byUninstall}
+	r := request{address: address{Team: c.Team, Enterprise: c.Enterprise}, Trigger: byUninstall, At: c.Time}
+	if r.At.IsZero() {
+		r.At = m.delivery.ReceivedAt
+	}
 	return sessions.Intent{
 		Action: sessions.ActionArchive, Reason: reason, KeyPrefixes: []string{r.teamKeys()},
 		Request: r.encode(), Weigh: true,

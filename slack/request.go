@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // request is what a turn carries from the event to the work.
@@ -41,6 +42,8 @@ type request struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// MessageTS is the message on which was clicked or that a shortcut is about.
 	MessageTS string `json:"messageTs,omitempty"`
+	// At is when the app was taken away, where it was.
+	At time.Time `json:"at,omitzero"`
 }
 
 // trigger is what a request came from.

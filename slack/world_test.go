@@ -28,6 +28,8 @@ type world struct {
 	channel *Channel
 	team    sim.Workspace
 	logs    *logBuffer
+	// transport carries what the channel sends.
+	transport *http.Transport
 	// root is a message of Ann's, which asked.
 	root sim.SlackMessage
 	// surface is what the session remembers, kept up as the engine does.
@@ -70,11 +72,11 @@ func newWorld(t *testing.T, edit ...func(*Options)) *world {
 	if _, err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Slack: s, t: t, logs: &logBuffer{}, surface: map[string]string{}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	w := &world{Slack: s, t: t, logs: &logBuffer{}, transport: transport, surface: map[string]string{}}
 	w.team = s.AddWorkspace(sim.Workspace{ID: team, Name: "Acme"})
 	s.AddUser(sim.SlackUser{ID: ann, Team: team, Name: "ann", RealName: "Ann Example"})
 	s.AddChannel(sim.SlackChannel{ID: general, Team: team, Name: "general"})
-	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		if err := s.Close(); err != nil {

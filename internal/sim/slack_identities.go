@@ -67,7 +67,13 @@ func (s *Slack) userJSON(u *slackUser, team string, email bool) object {
 	if u.Locale != "" {
 		o["locale"] = u.Locale
 	}
-	if w := s.workspaces[u.Team]; u.Team != team {
+	w := s.workspaces[u.Team]
+	if w != nil && w.Enterprise != "" {
+		o["enterprise_user"] = object{
+			"id": u.ID, "enterprise_id": w.Enterprise, "enterprise_name": w.Enterprise, "is_admin": false, "is_owner": false, "teams": []string{u.Team},
+		}
+	}
+	if u.Team != team {
 		o["is_stranger"] = w == nil || w.Enterprise == "" || w.Enterprise != s.workspaces[team].Enterprise
 	}
 	return o

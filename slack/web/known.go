@@ -18,6 +18,7 @@ type knownKey struct{ team, id string }
 type entry[V any] struct {
 	value V
 	err   error // that there is no such one
+	since time.Time
 	until time.Time
 }
 
@@ -53,7 +54,7 @@ func (k *known[V]) put(key knownKey, value V, err error, lasts time.Duration) {
 		}
 		delete(k.all, other)
 	}
-	k.all[key] = entry[V]{value: value, err: err, until: now.Add(lasts)}
+	k.all[key] = entry[V]{value: value, err: err, since: now, until: now.Add(lasts)}
 }
 
 func (k *known[V]) forget(key knownKey) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/slack-go/slack"
 )
@@ -21,6 +22,10 @@ type User struct {
 	Guest bool
 	// Stranger is set for people of other organisations, who are here by a shared channel.
 	Stranger bool
+	// Enterprise is the organisation of the account, where it has one.
+	Enterprise string
+	// Admin is set for admins and owners of the workspace, or of its organisation.
+	Admin bool
 	// Timezone is an IANA name, or empty.
 	Timezone string
 }
@@ -33,8 +38,13 @@ func (u User) refusable() bool { return u.Bot || u.Deleted || u.Guest || u.Stran
 // minutes where it is a guest's, a stranger's, a bot's or a deleted one's. That
 // there is no such account is an error of class [ErrGone].
 func (c *Client) User(ctx context.Context, at Place, id string) (User, error) {
+	return c.UserAsOf(ctx, at, id, knownFor)
+}
+
+// UserAsOf is [Client.User] where what Slack said may be no older than within.
+func (c *Client) UserAsOf(ctx context.Context, at Place, id string, within time.Duration) (User, error) {
 	key := knownKey{at.Team, id}
-	if e, ok := c.people.get(key); ok {
+	if e, ok := c.people.get(key); ok && c.now().Sub(e.since) <= within {
 		return e.value, e.err
 	}
 	const method = "users.info"
@@ -50,7 +60,14 @@ func (c *Client) User(ctx context.Context, at Place, id string) (User, error) {
 			Restricted bool   `json:"is_restricted"`
 			Ultra      bool   `json:"is_ultra_restricted"`
 			Stranger   bool   `json:"is_stranger"`
-			Profile    struct {
+			Admin      bool   `json:"is_admin"`
+			Owner      bool   `json:"is_owner"`
+			Grid       struct {
+				Enterprise string `json:"enterprise_id"`
+				Admin      bool   `json:"is_admin"`
+				Owner      bool   `json:"is_owner"`
+			} `json:"enterprise_user"`
+			Profile struct {
 				DisplayName string `json:"display_name"`
 				RealName    string `json:"real_name"`
 			} `json:"profile"`
@@ -74,6 +91,7 @@ func (c *Client) User(ctx context.Context, at Place, id string) (User, error) {
 		ID: u.ID, Team: u.TeamID, Timezone: u.Timezone,
 		Name: cmp.Or(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name),
 		Bot:  u.Bot, Deleted: u.Deleted, Guest: u.Restricted || u.Ultra, Stranger: u.Stranger,
+		Enterprise: u.Grid.Enterprise, Admin: u.Admin || u.Owner || u.Grid.Admin || u.Grid.Owner,
 	}
 	lasts := knownFor
 	if user.refusable() {
