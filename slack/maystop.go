@@ -15,9 +15,6 @@ const (
 	mayNotStop    = "I go on: only who asked for this, an admin or an owner of the workspace, or whoever runs me can stop it."
 )
 
-// reactionStopped is put on the message that stopped something.
-const reactionStopped = "octagonal_sign"
-
 // MayStop implements [sessions.StopAuthorizer]: beside who asked for a turn, the
 // admins and owners of the workspace may stop what is done in it.
 func (c *Channel) MayStop(ctx context.Context, q sessions.StopQuestion) (bool, error) {
