@@ -183,7 +183,7 @@ func (a *actor) unwanted(in Intent) (string, error) {
 func (a *actor) refresh(d *draft, in Intent) {
 	row := d.session()
 	row.Revision = newest(row.Revision, in.Revision)
-	if in.Title != "" {
+	if in.Title != "" && (row.Title == "" || !in.NameOnce) {
 		row.Title = a.e.redact(in.Title)
 	}
 	if in.Action == ActionRun {

@@ -326,3 +326,21 @@ func TestAliasesFollowTheSession(t *testing.T) {
 		}
 	})
 }
+
+// What is said later does not rename a conversation that is named by its beginning.
+func TestATitleThatStays(t *testing.T) {
+	inHouse(t, func(h *house) {
+		for _, title := range []string{"first", "second"} {
+			h.send(request{Key: "k", Text: "hi", Coalesce: true, Title: title})
+			h.wait(time.Minute)
+		}
+		if got := h.session("k").Title; got != "first" {
+			t.Errorf("the session is called %q", got)
+		}
+		h.send(request{Key: "k", Text: "hi", Coalesce: true})
+		h.settle()
+		if got := h.session("k").Title; got != "about k" {
+			t.Errorf("a renamed subject is called %q", got)
+		}
+	})
+}

@@ -100,8 +100,10 @@ type Intent struct {
 	KeyPrefixes []string
 	// Fact is the delivery's meaning; a second delivery with the same fact changes
 	// nothing, and is not weighed if it comes after the decision about the first.
-	Fact      string
+	Fact string
+	// Title names the session. NameOnce keeps the title that it has already.
 	Title     string
+	NameOnce  bool
 	Principal string
 	Mode      state.Mode
 	Admission Admission

@@ -136,6 +136,7 @@ type request struct {
 	Quiet    time.Duration `json:"quiet,omitempty"`
 	Existing bool          `json:"existing,omitempty"`
 	Urgent   bool          `json:"urgent,omitempty"`
+	Title    string        `json:"title,omitempty"` // that is kept
 	Note     Note          `json:"note,omitzero"`
 }
 
@@ -313,6 +314,9 @@ func (w *world) Map(d Delivery) (Intent, error) {
 		in.Principal = r.By
 	}
 	in.Weigh, in.KeyPrefixes = r.Weigh, r.Prefixes
+	if r.Title != "" {
+		in.Title, in.NameOnce = r.Title, true
+	}
 	in.MessageID, in.Quiet, in.Existing, in.Urgent, in.Note = r.Name, r.Quiet, r.Existing, r.Urgent, r.Note
 	for _, text := range r.Say {
 		in.Effects = append(in.Effects, say(text, text))

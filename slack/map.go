@@ -149,7 +149,7 @@ func (m mapper) run(r request) sessions.Intent {
 	return sessions.Intent{
 		Action: sessions.ActionRun, Reason: r.reason(), Key: r.key(), Principal: r.principal(),
 		Mode: state.ModeChat, Admission: sessions.AdmitCoalesce,
-		Title: title(text), Message: text, Request: r.encode(), Weigh: true,
+		Title: title(text), NameOnce: true, Message: text, Request: r.encode(), Weigh: true,
 	}
 }
 
