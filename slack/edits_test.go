@@ -18,7 +18,7 @@ func TestEditedAnswerGrowsInOneMessage(t *testing.T) {
 		f.says("It is")
 		time.Sleep(2 * time.Second)
 		wantThread(t, stage, "It is")
-		if turn, ok := hasButton(stage.messages[0], actionStop); !ok || turn != turnID {
+		if turn, ok := hasButton(stage.message(0), actionStop); !ok || turn != turnID {
 			t.Errorf("there is no button to stop the turn: %q", turn)
 		}
 		f.says(" the cache.")
@@ -28,14 +28,14 @@ func TestEditedAnswerGrowsInOneMessage(t *testing.T) {
 		f.stop()
 		mustAnswer(t, stage, l, postPayload{Markdown: "It is the cache."})
 		wantThread(t, stage, "It is the cache.")
-		if _, ok := hasButton(stage.messages[0], actionStop); ok {
+		if _, ok := hasButton(stage.message(0), actionStop); ok {
 			t.Error("a button stops what is over")
 		}
-		if m := stage.messages[0]; m.key != "ses_1/answer/0" || kindsOf(m.blocks) != "markdown context" {
+		if m := stage.message(0); m.key != "ses_1/answer/0" || kindsOf(m.blocks) != "markdown context" {
 			t.Errorf("the answer is marked %q and made of %s", m.key, kindsOf(m.blocks))
 		}
-		if len(stage.kept) != 0 {
-			t.Errorf("the session still remembers %v", stage.kept)
+		if len(stage.remembered()) != 0 {
+			t.Errorf("the session still remembers %v", stage.remembered())
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestDeletedWhileItGrows(t *testing.T) {
 				f := follow(t, stage, l, turnID)
 				f.says("One")
 				time.Sleep(2 * time.Second)
-				if err := stage.Delete(t.Context(), web.Place{}, stage.messages[0].ts); err != nil {
+				if err := stage.Delete(t.Context(), web.Place{}, stage.message(0).ts); err != nil {
 					t.Fatal(err)
 				}
 				f.says(", two")
@@ -198,7 +198,7 @@ func TestFailedTurnEndsWhatWasShown(t *testing.T) {
 					want = "The model's quota is used up."
 				}
 				wantThread(t, stage, want)
-				if _, ok := hasButton(stage.messages[0], actionStop); ok || stage.messages[0].streaming {
+				if _, ok := hasButton(stage.message(0), actionStop); ok || stage.message(0).streaming {
 					t.Error("it looks as if it went on")
 				}
 			})
@@ -224,8 +224,8 @@ func TestStoppedTurnEndsWhatWasShown(t *testing.T) {
 					}
 					owed(t, stage, l, turnID)
 					wantThread(t, stage, want)
-					if stage.messages[0].streaming || len(stage.kept) != 0 {
-						t.Errorf("it looks as if it went on; the session remembers %v", stage.kept)
+					if stage.message(0).streaming || len(stage.remembered()) != 0 {
+						t.Errorf("it looks as if it went on; the session remembers %v", stage.remembered())
 					}
 				})
 			})
@@ -293,7 +293,7 @@ func TestAnswerIsThereOnceHoweverOftenItIsDelivered(t *testing.T) {
 					f.says(long)
 					time.Sleep(time.Minute)
 					f.stop()
-					item := sessions.Item{ID: "i", SessionID: "ses_1", TurnID: turnID, Attempts: 1, Surface: stage.kept}
+					item := sessions.Item{ID: "i", SessionID: "ses_1", TurnID: turnID, Attempts: 1, Surface: stage.remembered()}
 					p := postPayload{To: asked().address, Turn: turnID, Markdown: strings.TrimSpace(long) + " The end."}
 					messages := messagesOf(p.Markdown)
 					done, err := l.finish(t.Context(), item, p, messages)

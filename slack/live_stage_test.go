@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -292,6 +293,36 @@ func (f *fakeStage) session() web.SessionStatus {
 	return f.sessions[len(f.sessions)-1]
 }
 
+// said is every status that arrived, in order.
+func (f *fakeStage) said() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.statuses)
+}
+
+// message is one of our messages, by its place in the thread.
+func (f *fakeStage) message(i int) stageMessage {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return *f.messages[i]
+}
+
+// remembered is what the session remembers.
+func (f *fakeStage) remembered() map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.kept)
+}
+
+// closeStreams has Slack close every stream.
+func (f *fakeStage) closeStreams() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.messages {
+		m.streaming = false
+	}
+}
+
 // thread is the texts of our messages, oldest first.
 func (f *fakeStage) thread() []string {
 	f.mu.Lock()
@@ -318,7 +349,7 @@ func shownIn(m web.Message) string {
 }
 
 // hasButton reports whether a message has a button of ours, and its value.
-func hasButton(m *stageMessage, action string) (value string, ok bool) {
+func hasButton(m stageMessage, action string) (value string, ok bool) {
 	for _, b := range m.blocks {
 		actions, is := b.(*slackgo.ActionBlock)
 		if !is {

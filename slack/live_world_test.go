@@ -54,10 +54,7 @@ func follow(t *testing.T, stage *fakeStage, l *live, turn string, edit ...func(*
 	for _, e := range edit {
 		e(&r)
 	}
-	stage.mu.Lock()
-	kept := maps.Clone(stage.kept)
-	stage.mu.Unlock()
-	return startFollowing(t, turn, r, kept, stage.remember, l.follow)
+	return startFollowing(t, turn, r, stage.remembered(), stage.remember, l.follow)
 }
 
 // startFollowing has a follower show an attempt at a turn.
@@ -136,9 +133,7 @@ func deliverAnswer(t *testing.T, stage *fakeStage, l *live, p postPayload, attem
 	if p.Turn == "" {
 		p.Turn = turnID
 	}
-	stage.mu.Lock()
-	item := sessions.Item{ID: p.Turn + "/answer", SessionID: "ses_1", TurnID: p.Turn, Attempts: attempts, Surface: maps.Clone(stage.kept)}
-	stage.mu.Unlock()
+	item := sessions.Item{ID: p.Turn + "/answer", SessionID: "ses_1", TurnID: p.Turn, Attempts: attempts, Surface: stage.remembered()}
 	messages := messagesOf(p.Markdown)
 	done, err := l.finish(t.Context(), item, p, messages)
 	if err != nil {
@@ -169,9 +164,7 @@ func mustAnswer(t *testing.T, stage *fakeStage, l *live, p postPayload) {
 func owed(t *testing.T, stage *fakeStage, l *live, turn string) sessions.Receipt {
 	t.Helper()
 	effects := statusEffects(asked().address, sessions.Turn{ID: turn}, sessions.Report{Moment: sessions.MomentCompleted})
-	stage.mu.Lock()
-	item := sessions.Item{ID: turn + "/status/end", SessionID: "ses_1", TurnID: turn, Attempts: 1, Payload: effects[0].Payload, Surface: maps.Clone(stage.kept)}
-	stage.mu.Unlock()
+	item := sessions.Item{ID: turn + "/status/end", SessionID: "ses_1", TurnID: turn, Attempts: 1, Payload: effects[0].Payload, Surface: stage.remembered()}
 	receipt, err := perform(t.Context(), item, l.deliverStatus)
 	if err != nil {
 		t.Fatal(err)

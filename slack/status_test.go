@@ -34,8 +34,8 @@ func TestDelayedStatusDoesNotOutliveItsTurn(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				owed(t, stage, l, turnID)
-				if len(stage.statuses) < 2 || stage.status() != "" || stage.session() != web.SessionActive {
-					t.Errorf("the thread shows %q, after %q, and its session is %q", stage.status(), stage.statuses, stage.session())
+				if len(stage.said()) < 2 || stage.status() != "" || stage.session() != web.SessionActive {
+					t.Errorf("the thread shows %q, after %q, and its session is %q", stage.status(), stage.said(), stage.session())
 				}
 			})
 		})
@@ -144,8 +144,8 @@ func TestTurnsOfAThreadSpeakOneAfterTheOther(t *testing.T) {
 		second := follow(t, stage, l, "trn_2")
 		time.Sleep(10 * time.Second)
 		first.stop()
-		if want := []string{"is reading the thread…", "", "is reading the thread…"}; !slices.Equal(stage.statuses, want) {
-			t.Errorf("the statuses were %q", stage.statuses)
+		if want := []string{"is reading the thread…", "", "is reading the thread…"}; !slices.Equal(stage.said(), want) {
+			t.Errorf("the statuses were %q", stage.said())
 		}
 		if note := owed(t, stage, l, turnID).Note; !strings.Contains(note, "another turn") {
 			t.Errorf("the effect says %q", note)

@@ -23,7 +23,7 @@ func TestStreamedAnswerIsThereOnceAndWhole(t *testing.T) {
 		f.stop()
 		mustAnswer(t, stage, l, postPayload{Markdown: "It is the cache. And more, too."})
 		wantThread(t, stage, "It is the cache. And more, too.")
-		m := stage.messages[0]
+		m := stage.message(0)
 		if m.streaming || m.key != "ses_1/answer/0/whole" || kindsOf(m.blocks) != "context" {
 			t.Errorf("streaming %t, marked %q, with %q below", m.streaming, m.key, kindsOf(m.blocks))
 		}
@@ -60,9 +60,7 @@ func TestStreamThatSlackClosesGoesOnInTheNext(t *testing.T) {
 				stage := newFakeStage(t)
 				stage.mishap = func(method string, n int) mishap {
 					if method == "append" && n == at {
-						for _, m := range stage.messages {
-							m.streaming = false
-						}
+						stage.closeStreams()
 					}
 					return mishap{}
 				}
@@ -78,7 +76,7 @@ func TestStreamThatSlackClosesGoesOnInTheNext(t *testing.T) {
 				f.stop()
 				answer := strings.TrimSpace(source.String())
 				mustAnswer(t, stage, l, postPayload{Markdown: answer})
-				if got := strings.Join(stage.thread(), ""); got != answer || len(stage.messages) != 2 {
+				if got := strings.Join(stage.thread(), ""); got != answer || len(stage.thread()) != 2 {
 					t.Errorf("people see %q", stage.thread())
 				}
 			})
@@ -92,7 +90,7 @@ func TestStreamThatIsClosedWithinCode(t *testing.T) {
 		stage := newFakeStage(t)
 		stage.mishap = func(method string, n int) mishap {
 			if method == "append" && n == 1 {
-				stage.messages[0].streaming = false
+				stage.closeStreams()
 			}
 			return mishap{}
 		}
@@ -109,11 +107,6 @@ func TestStreamThatIsClosedWithinCode(t *testing.T) {
 }
 
 func TestStreamsThatFail(t *testing.T) {
-	closeAll := func(stage *fakeStage) {
-		for _, m := range stage.messages {
-			m.streaming = false
-		}
-	}
 	for name, tt := range map[string]struct {
 		method string
 		n      int
@@ -134,12 +127,12 @@ func TestStreamsThatFail(t *testing.T) {
 		"append late":                       {"append", 1, mishap{err: web.ErrLate}, nil},
 		"append limited":                    {"append", 1, mishap{err: &web.Error{Class: web.ErrLimited, After: 5 * time.Second}}, nil},
 		"append refused":                    {"append", 1, mishap{err: refusal(web.ErrRefused, "msg_too_long")}, nil},
-		"stop finds it closed":              {"stop", 0, mishap{}, closeAll},
+		"stop finds it closed":              {"stop", 0, mishap{}, (*fakeStage).closeStreams},
 		"stop lost, but made":               {"stop", 0, mishap{err: errLostAnswer, done: true}, nil},
 		"stop lost":                         {"stop", 0, mishap{err: errLostAnswer}, nil},
 		"stop refused":                      {"stop", 0, mishap{err: refusal(web.ErrRefused, "invalid_blocks")}, nil},
 		"stop limited":                      {"stop", 0, mishap{err: &web.Error{Class: web.ErrLimited, After: 5 * time.Second}}, nil},
-		"stop closed, and no edit is taken": {"update", 0, mishap{err: refusal(web.ErrGone, "cant_update_message")}, closeAll},
+		"stop closed, and no edit is taken": {"update", 0, mishap{err: refusal(web.ErrGone, "cant_update_message")}, (*fakeStage).closeStreams},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTime(t, func(t *testing.T) {
@@ -162,13 +155,14 @@ func TestStreamsThatFail(t *testing.T) {
 				f.stop()
 				mustAnswer(t, stage, l, postPayload{Markdown: "One, two, three, four"})
 				wantThread(t, stage, "One, two, three, four")
-				for _, m := range stage.messages {
+				for i := range stage.thread() {
+					m := stage.message(i)
 					if m.streaming || m.key == "" {
 						t.Errorf("the message %q is streaming: %t, and marked %q", m.text, m.streaming, m.key)
 					}
 				}
-				if len(stage.kept) != 0 {
-					t.Errorf("the session still remembers %v", stage.kept)
+				if len(stage.remembered()) != 0 {
+					t.Errorf("the session still remembers %v", stage.remembered())
 				}
 			})
 		})
