@@ -22,6 +22,9 @@ type Options struct {
 	// Workspaces has the tokens of the workspaces in which the app is installed. Nil
 	// means that it is installed nowhere.
 	Workspaces workspace.Source
+	// OneToken is set where a token was given for one workspace, which is asked about
+	// by [Channel.CheckApp].
+	OneToken bool
 	// Settings are the operator's.
 	Settings Settings
 	// Self is what is known of who we are without asking Slack.
@@ -59,6 +62,7 @@ type Options struct {
 // Channel is Slack as a surface. Its methods may be called by many goroutines.
 type Channel struct {
 	web       *web.Client
+	oneToken  bool
 	settings  Settings
 	self      Self
 	publicURL *url.URL
@@ -109,7 +113,7 @@ func New(o Options) (*Channel, error) {
 		return nil, err
 	}
 	return &Channel{
-		web: client, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
+		web: client, oneToken: o.OneToken, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
 		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review,
 		log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
 		session: o.Session, removed: o.Removed,
@@ -132,14 +136,14 @@ func (c *Channel) Prepare(context.Context, sessions.Turn, string) (sessions.Brie
 	return sessions.Brief{}, errNoTurns
 }
 
-// CheckApp asks Slack whether it takes the token of the one workspace that is
-// named by the environment, and says in a few words who we are there. Where
-// workspaces install the app by themselves there is none to ask for.
+// CheckApp asks Slack whether it takes the token of [Options.OneToken], and says in
+// a few words who we are there. Where workspaces install the app by themselves
+// there is none to ask about.
 func (c *Channel) CheckApp(ctx context.Context) (string, error) {
-	w, err := c.web.Workspace(ctx, web.Place{})
-	if errors.Is(err, workspace.ErrNotInstalled) {
+	if !c.oneToken {
 		return "each workspace has its own token", nil
 	}
+	w, err := c.web.Workspace(ctx, web.Place{})
 	if err != nil {
 		return "", fmt.Errorf("slack: find the workspace: %w", err)
 	}

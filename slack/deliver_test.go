@@ -11,6 +11,7 @@ import (
 
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/sessions"
+	"github.com/liaison-bot/liaison/slack/workspace"
 )
 
 // reactions are those on Ann's question.
@@ -220,10 +221,14 @@ func TestCheckApp(t *testing.T) {
 	if _, err := w.channel.CheckApp(t.Context()); err != nil {
 		t.Errorf("no single workspace: %v", err)
 	}
-	single := newWorld(t, func(o *Options) { o.Workspaces = alone{o.Workspaces} })
+	single := newWorld(t, func(o *Options) { o.Workspaces, o.OneToken = alone{o.Workspaces}, true })
 	who, err := single.channel.CheckApp(t.Context())
 	if err != nil || who != "bot "+single.team.BotUser+" in Acme" {
 		t.Errorf("got %q, %v", who, err)
+	}
+	gone := newWorld(t, func(o *Options) { o.Workspaces, o.OneToken = nil, true })
+	if _, err := gone.channel.CheckApp(t.Context()); !errors.Is(err, workspace.ErrNotInstalled) {
+		t.Errorf("a token that is refused: %v", err)
 	}
 	single.Fail(sim.SlackFault{Method: "auth.test", Error: "token_revoked"})
 	if _, err := single.channel.CheckApp(t.Context()); err == nil || !strings.Contains(err.Error(), "token_revoked") {

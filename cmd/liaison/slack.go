@@ -13,6 +13,7 @@ import (
 func slackOptions(s *service, cfg *config.Config, redact func(string) string) slack.Options {
 	return slack.Options{
 		Workspaces: s.reach.workspaces,
+		OneToken:   cfg.Slack.BotToken != "",
 		Settings:   slackSettings(cfg.Slack.Talk),
 		APIURL:     cfg.Slack.APIURL.String(),
 		PublicURL:  cfg.PublicURL,
