@@ -16,7 +16,7 @@ type denial string
 
 // The denials. Who is admitted has none.
 const (
-	admitted        denial = ""
+	admitted       denial = ""
 	deniedApp      denial = "an app that is not on the list of bots"
 	deniedNobody   denial = "no account of a person, or one that is deactivated"
 	deniedGuest    denial = "a guest of the workspace"
