@@ -137,7 +137,6 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		}
 		channels = append(channels, s.slack)
 		slackSecrets = cfg.Slack.SigningSecrets
-		log.Warn("Slack's events are taken and kept, and nothing is done about them: this version does not act on Slack yet")
 	}
 	if cfg.GitHub == nil && cfg.Slack == nil {
 		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
