@@ -54,7 +54,7 @@ const maxShows = 1000
 func (l *live) begin(r request, p sessions.Progress) *showing {
 	s := &showing{
 		turn: p.Turn.ID, session: p.Turn.SessionID, at: r.place(), asked: r.TS, mode: l.reply, known: true,
-		to: r.recipient(), direct: r.direct(), remember: p.Remember,
+		to: r.recipient(), direct: isDirect(r.ChannelType, r.Channel), remember: p.Remember,
 		script: newScript(), mood: newMood(), written: make(chan struct{}),
 	}
 	left, ok := parseRecord(p.Turn.Surface[recordKey(s.turn)])

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -196,15 +197,18 @@ func ended(text, reason string, messages []web.Message) (web.Message, bool) {
 	return m, true
 }
 
-// below are the blocks that stand below the text of an answer.
+// below are the blocks that stand below the text of an answer, and those that
+// would stand before it: a stream has its text first.
 func below(messages []web.Message) []slackgo.Block {
-	var blocks []slackgo.Block
-	for _, b := range messages[len(messages)-1].Blocks {
-		if _, text := b.(*slackgo.MarkdownBlock); text {
-			blocks = []slackgo.Block{}
-		} else if blocks != nil {
-			blocks = append(blocks, b)
-		}
+	isText := func(b slackgo.Block) bool { return b.BlockType() == slackgo.MBTMarkdown }
+	first, last := messages[0].Blocks, messages[len(messages)-1].Blocks
+	text := slices.IndexFunc(first, isText)
+	if text < 0 {
+		return nil
+	}
+	blocks := slices.Clone(first[:text])
+	if text = slices.IndexFunc(last, isText); text >= 0 {
+		blocks = append(blocks, last[text+1:]...)
 	}
 	return blocks
 }

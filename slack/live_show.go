@@ -152,11 +152,6 @@ func (s *showing) forget() {
 	s.pieces, s.open, s.starting, s.lost = nil, false, false, true
 }
 
-// direct reports whether a request came in a direct message.
-func (r request) direct() bool {
-	return r.ChannelType == "im" || r.ChannelType == "" && isDirectChannel(r.Channel)
-}
-
 // recipient is who asks.
 func (r request) recipient() web.Recipient {
 	team := r.UserTeam

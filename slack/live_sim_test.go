@@ -338,3 +338,57 @@ func TestStopButtonAtSlackItself(t *testing.T) {
 		}
 	})
 }
+
+// The effects of a turn's end, one after the other, leave nothing that looks as if
+// it went on.
+func TestEndsOfATurn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		report sessions.Report
+		want   string
+	}{
+		"answered": {sessions.Report{Moment: sessions.MomentCompleted, Text: "One, two, three"}, "One, two, three"},
+		"stopped":  {sessions.Report{Moment: sessions.MomentInterrupted, Stopped: true}, "One, two,\n\nStopped."},
+		"overtaken": {
+			sessions.Report{Moment: sessions.MomentInterrupted, Superseded: true}, "One, two,\n\n" + cutShort,
+		},
+	} {
+		for _, reply := range []Reply{ReplyStream, ReplyEdit} {
+			t.Run(fmt.Sprintf("%s %s", reply, name), func(t *testing.T) {
+				inLiveWorld(t, reply, func(t *testing.T, w *liveWorld) {
+					f := w.begin(w.request(), nil)
+					f.says("One, two, ")
+					time.Sleep(5 * time.Second)
+					f.stop()
+					turn := sessions.Turn{ID: "turn_1", SessionID: "ses_1", Request: w.request().encode()}
+					effects, err := w.channel.Effects(turn, tt.report)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, e := range effects {
+						item := w.item(e.Kind, e.Payload)
+						item.ID, item.Surface = "turn_1/"+e.Name, maps.Clone(w.surface)
+						w.must(item)
+					}
+					w.want(tt.want)
+					if s := w.Status(general, w.root.TS); s.Status != "" || s.Session != "active" || len(w.surface) != 0 {
+						t.Errorf("the thread shows %+v, and the session remembers %v", s, w.surface)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Who is called by name is so below what was streamed, too.
+func TestMentionBelowAStream(t *testing.T) {
+	inLiveWorld(t, ReplyStream, func(t *testing.T, w *liveWorld) {
+		f := w.begin(w.request(), nil)
+		f.says("One, two, ")
+		time.Sleep(5 * time.Second)
+		f.stop()
+		w.must(w.item(kindPost, postPayload{To: w.thread(), Key: "answer", Markdown: "One, two, three", Turn: "turn_1", Mention: ann}))
+		if m := w.answers()[0]; len(w.answers()) != 1 || m.Text != "One, two, three" || len(m.Pings) != 1 {
+			t.Errorf("people read %q and are called: %q", m.Shown, m.Pings)
+		}
+	})
+}

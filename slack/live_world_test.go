@@ -163,8 +163,10 @@ func mustAnswer(t *testing.T, stage *fakeStage, l *live, p postPayload) {
 // owed delivers the effect that takes away what is left of a turn.
 func owed(t *testing.T, stage *fakeStage, l *live, turn string) sessions.Receipt {
 	t.Helper()
-	effects := statusEffects(asked().address, sessions.Turn{ID: turn}, sessions.Report{Moment: sessions.MomentCompleted})
-	item := sessions.Item{ID: turn + "/status/end", SessionID: "ses_1", TurnID: turn, Attempts: 1, Payload: effects[0].Payload, Surface: stage.remembered()}
+	item := sessions.Item{
+		ID: turn + "/silence", SessionID: "ses_1", TurnID: turn, Attempts: 1,
+		Payload: encode(statusPayload{To: asked().address, Turn: turn}), Surface: stage.remembered(),
+	}
 	receipt, err := perform(t.Context(), item, l.deliverStatus)
 	if err != nil {
 		t.Fatal(err)

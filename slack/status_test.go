@@ -229,38 +229,19 @@ func TestStatusWaitsForARateLimit(t *testing.T) {
 	})
 }
 
-func TestEffectsOweAStatus(t *testing.T) {
-	t.Parallel()
-	until := time.Date(2026, 11, 30, 12, 4, 10, 0, time.UTC)
-	for name, tt := range map[string]struct {
-		report sessions.Report
-		want   string
-	}{
-		"waits":       {sessions.Report{Moment: sessions.MomentWaiting, WaitsFor: "the model's rate limit", Until: until}, "is waiting for the model's rate limit until about 12:05 UTC…"},
-		"in line":     {sessions.Report{Moment: sessions.MomentWaiting}, "is waiting for its turn…"},
-		"completed":   {sessions.Report{Moment: sessions.MomentCompleted}, ""},
-		"failed":      {sessions.Report{Moment: sessions.MomentFailed}, ""},
-		"interrupted": {sessions.Report{Moment: sessions.MomentInterrupted}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inTime(t, func(t *testing.T) {
-				stage := newFakeStage(t)
-				stage.statuses = []string{"before"}
-				effects := statusEffects(asked().address, sessions.Turn{ID: turnID, Attempt: 1}, tt.report)
-				if len(effects) != 1 {
-					t.Fatalf("%d effects", len(effects))
-				}
-				item := sessions.Item{ID: "i", SessionID: "ses_1", TurnID: turnID, Attempts: 1, Payload: effects[0].Payload}
-				if _, err := perform(t.Context(), item, liveOn(stage, ReplyMessage).deliverStatus); err != nil {
-					t.Fatal(err)
-				}
-				if stage.status() != tt.want {
-					t.Errorf("the status is %q", stage.status())
-				}
-			})
-		})
-	}
-	if effects := statusEffects(asked().address, sessions.Turn{}, sessions.Report{Moment: sessions.MomentStarted}); effects != nil {
-		t.Errorf("a turn that starts owes %v", effects)
-	}
+// An effect can say what goes on as well, where nobody follows the turn.
+func TestOwedStatusIsShown(t *testing.T) {
+	inTime(t, func(t *testing.T) {
+		stage := newFakeStage(t)
+		item := sessions.Item{
+			ID: "i", SessionID: "ses_1", TurnID: turnID, Attempts: 1,
+			Payload: encode(statusPayload{To: asked().address, Turn: turnID, Text: "is waiting…"}),
+		}
+		if _, err := perform(t.Context(), item, liveOn(stage, ReplyMessage).deliverStatus); err != nil {
+			t.Fatal(err)
+		}
+		if stage.status() != "is waiting…" {
+			t.Errorf("the status is %q", stage.status())
+		}
+	})
 }
