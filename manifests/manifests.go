@@ -9,3 +9,13 @@ import _ "embed" // for the manifests
 //
 //go:embed github-app.yml
 var GitHubApp []byte
+
+// SlackApp is the manifest of the Slack app, in YAML.
+//
+//go:embed slack-app.yml
+var SlackApp []byte
+
+// SlackAppSocket is that of an app without a public address, for Socket Mode.
+//
+//go:embed slack-app-socket.yml
+var SlackAppSocket []byte

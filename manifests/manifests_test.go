@@ -90,31 +90,6 @@ func TestGitHubAppAsksForTheLeast(t *testing.T) {
 	}
 }
 
-func TestSlackAppAsksForTheLeast(t *testing.T) {
-	t.Parallel()
-	var app struct {
-		OAuth struct {
-			Scopes struct{ Bot, User []string }
-		} `yaml:"oauth_config"`
-		Settings map[string]any
-		Features map[string]any
-		Display  struct {
-			Name        string
-			Description string
-			Background  string `yaml:"background_color"`
-		} `yaml:"display_information"`
-	}
-	parseYAML(t, "slack-app.yml", &app)
-	if !slices.Equal(app.OAuth.Scopes.Bot, []string{"chat:write"}) || len(app.OAuth.Scopes.User) > 0 {
-		t.Errorf("scopes %+v", app.OAuth.Scopes)
-	}
-	// Slack's own limits: name 35, description 140
-	// (https://docs.slack.dev/reference/app-manifest).
-	if n := len(app.Display.Name); n == 0 || n > 35 || len(app.Display.Description) > 140 {
-		t.Errorf("display information %+v", app.Display)
-	}
-}
-
 // The keys are those of https://fly.io/docs/reference/configuration/; flyctl
 // ignores others silently.
 type flyConfig struct {

@@ -161,7 +161,7 @@ var eventScopes = map[string][]string{
 	"message.im": {"im:history"}, "message.mpim": {"mpim:history"}, "reaction_added": {"reactions:read"}, "reaction_removed": {"reactions:read"},
 	"member_joined_channel": {"channels:read", "groups:read"}, "member_left_channel": {"channels:read", "groups:read"},
 	"channel_archive": {"channels:read"}, "channel_unarchive": {"channels:read"}, "channel_rename": {"channels:read"},
-	"channel_deleted": {"channels:read"}, "group_archive": {"groups:read"}, "group_rename": {"groups:read"}, "file_shared": {"files:read"},
+	"channel_deleted": {"channels:read"}, "group_archive": {"groups:read"}, "group_deleted": {"groups:read"}, "group_rename": {"groups:read"}, "file_shared": {"files:read"},
 	"file_deleted": {"files:read"}, "user_change": {"users:read"}, "team_join": {"users:read"}, "team_rename": {"team:read"},
 	"assistant_thread_started": {"assistant:write"}, "assistant_thread_context_changed": {"assistant:write"},
 	"agent_session_stopped": {"chat:write", "assistant:write"}, "agent_session_title_changed": {"chat:write", "assistant:write"},
@@ -264,8 +264,10 @@ func (j *manifestJudge) judgeFeatures(scopes []string) {
 	if j.at("features", "assistant_view") != nil && j.at("features", "agent_view") != nil {
 		j.fail("/features/assistant_view", "can not be used together with agent_view")
 	}
-	if j.at("features", "assistant_view") != nil && !slices.Contains(scopes, "assistant:write") {
-		j.fail("/features/assistant_view", "needs the scope assistant:write")
+	for _, view := range []string{"assistant_view", "agent_view"} {
+		if j.at("features", view) != nil && !slices.Contains(scopes, "assistant:write") {
+			j.fail("/features/"+view, "needs the scope assistant:write")
+		}
 	}
 }
 
