@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
+
+	"github.com/liaison-bot/liaison/internal/unseen"
 )
 
 // Reveal returns text with everything made visible that a person who reads the
@@ -18,7 +19,7 @@ func Reveal(text string) (string, int) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 	text, comments := revealComments(text)
 	text, links := revealLinks(text)
-	text, runes := revealRunes(text)
+	text, runes := unseen.Reveal(text)
 	return text, comments + links + runes
 }
 
@@ -98,99 +99,4 @@ func revealLinks(text string) (string, int) {
 		return text, 0
 	}
 	return linkComment.ReplaceAllString(text, "[hidden link definition: $1]"), n
-}
-
-// maxRevealed is how many different characters of one hidden run are named.
-const maxRevealed = 12
-
-func revealRunes(text string) (string, int) {
-	if !strings.ContainsFunc(text, isInvisible) {
-		return text, 0
-	}
-	var (
-		out  strings.Builder
-		run  []rune
-		prev rune
-		n    int
-	)
-	runes := []rune(text)
-	flush := func() {
-		if len(run) > 0 {
-			out.WriteString(describeRun(run))
-			run = run[:0]
-			n++
-		}
-	}
-	for i, r := range runes {
-		var next rune
-		if i+1 < len(runes) {
-			next = runes[i+1]
-		}
-		if isInvisible(r) && (len(run) > 0 || !shapesEmoji(prev, r, next)) {
-			run = append(run, r)
-		} else {
-			flush()
-			out.WriteRune(r)
-		}
-		prev = r
-	}
-	flush()
-	return out.String(), n
-}
-
-// isInvisible tells whether a character has no shape of its own.
-func isInvisible(r rune) bool {
-	if r == '\n' || r == '\t' {
-		return false
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
-// shapesEmoji tells the uses of invisible characters that everybody makes: the
-// joiner between two symbols, and the selector of a symbol's style.
-func shapesEmoji(prev, r, next rune) bool {
-	switch r {
-	case 0x200D:
-		return (isSymbol(prev) || prev == 0xFE0F) && isSymbol(next)
-	case 0xFE0E, 0xFE0F:
-		return isSymbol(prev) || prev == '#' || prev == '*' || '0' <= prev && prev <= '9'
-	}
-	return false
-}
-
-func isSymbol(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm)
-}
-
-// describeRun names the characters of a hidden run, and what tag characters in
-// it spell: they are invisible twins of ASCII that a language model can read.
-func describeRun(run []rune) string {
-	var out, spelled strings.Builder
-	out.WriteString("[hidden:")
-	for i, named := 0, 0; i < len(run); named++ {
-		same := 1
-		for i+same < len(run) && run[i+same] == run[i] {
-			same++
-		}
-		if named == maxRevealed {
-			fmt.Fprintf(&out, " and %d more", len(run)-i)
-			break
-		}
-		fmt.Fprintf(&out, " U+%04X", run[i])
-		if same > 1 {
-			fmt.Fprintf(&out, "×%d", same)
-		}
-		i += same
-	}
-	for _, r := range run {
-		if 0xE0020 <= r && r <= 0xE007E {
-			spelled.WriteRune(r - 0xE0000)
-		}
-	}
-	if spelled.Len() > 0 {
-		fmt.Fprintf(&out, " spells %q", spelled.String())
-	}
-	out.WriteByte(']')
-	return out.String()
 }

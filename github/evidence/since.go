@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v66/github"
+
+	"github.com/liaison-bot/liaison/internal/unseen"
 )
 
 // maxCompared is where GitHub's comparison of two commits stops listing files
@@ -123,7 +125,7 @@ func gitName(prefix, path string, missing bool) string {
 	if missing {
 		return "/dev/null"
 	}
-	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' || isInvisible(r) }) {
+	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' || unseen.Invisible(r) }) {
 		return strconv.QuoteToASCII(prefix + path)
 	}
 	return prefix + path
