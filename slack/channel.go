@@ -2,8 +2,9 @@ package slack
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -55,6 +56,8 @@ type Options struct {
 	// Now and Random are the clock and a source of numbers in [0,1); nil means the real ones.
 	Now    func() time.Time
 	Random func() float64
+	// Entropy makes what nobody may guess; nil means the system's.
+	Entropy io.Reader
 	// Transport carries the requests; nil means one of our own with Go's defaults.
 	Transport http.RoundTripper
 }
@@ -74,6 +77,7 @@ type Channel struct {
 	log       *slog.Logger
 	redact    func(string) string
 	now       func() time.Time
+	entropy   io.Reader
 
 	live    *live
 	unsent  *unsent
@@ -103,6 +107,9 @@ func New(o Options) (*Channel, error) {
 	if o.BotName == "" {
 		o.BotName = "Liaison"
 	}
+	if o.Entropy == nil {
+		o.Entropy = rand.Reader
+	}
 	if o.Workspaces == nil {
 		o.Workspaces = nowhere{}
 	}
@@ -116,7 +123,7 @@ func New(o Options) (*Channel, error) {
 		web: client, oneToken: o.OneToken, settings: o.Settings, self: o.Self, publicURL: o.PublicURL, botName: o.BotName, sessions: o.Sessions,
 		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review,
 		log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
-		session: o.Session, removed: o.Removed,
+		session: o.Session, removed: o.Removed, entropy: o.Entropy,
 	}, nil
 }
 
@@ -126,14 +133,6 @@ func (c *Channel) Name() string { return Name }
 // Map implements [sessions.Channel].
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
 	return Map(d, c.self, c.settings)
-}
-
-// errNoTurns is what a turn of Slack's would fail with; none is taken up.
-var errNoTurns = errors.New("slack: this version takes Slack's events and runs no turns for them")
-
-// Prepare implements [sessions.Channel].
-func (c *Channel) Prepare(context.Context, sessions.Turn, string) (sessions.Brief, error) {
-	return sessions.Brief{}, errNoTurns
 }
 
 // CheckApp asks Slack whether it takes the token of [Options.OneToken], and says in

@@ -174,20 +174,6 @@ func (c *Channel) reaction(moment string, req request, add, remove string) []ses
 // reacts reports whether who asked sees a reaction.
 func (c *Channel) reacts(req request) bool { return c.settings.Reactions && req.TS != "" }
 
-// askers are the requests that a turn answers: its own, and those that were
-// gathered into it. Each message is there once.
-func askers(own request, t sessions.Turn) []request {
-	all := []request{own}
-	for _, g := range t.Gathered {
-		r, err := parseRequest(g.Request)
-		if err != nil || r.TS != "" && slices.ContainsFunc(all, func(q request) bool { return q.TS == r.TS }) {
-			continue
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
 // people are those who asked.
 func people(all []request) []string {
 	var ids []string

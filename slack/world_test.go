@@ -68,7 +68,13 @@ func (t tokens) Workspace(_ context.Context, team, _ string) (workspace.Workspac
 
 func newWorld(t *testing.T, edit ...func(*Options)) *world {
 	t.Helper()
-	s := sim.NewSlack(sim.SlackOptions{SigningSecret: "not-a-real-secret", AckTimeout: time.Minute})
+	return newWorldOf(t, sim.SlackOptions{}, edit...)
+}
+
+func newWorldOf(t *testing.T, so sim.SlackOptions, edit ...func(*Options)) *world {
+	t.Helper()
+	so.SigningSecret, so.AckTimeout = "not-a-real-secret", time.Minute
+	s := sim.NewSlack(so)
 	if _, err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

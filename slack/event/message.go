@@ -1,5 +1,7 @@
 package event
 
+import "encoding/json"
+
 // Message is what somebody wrote.
 type Message struct {
 	Channel string
@@ -65,6 +67,20 @@ func readMessage(o object) Message {
 	}
 	m.FromApp = m.Bot != "" || m.App != "" || profile != nil || m.Subtype == "bot_message"
 	return m
+}
+
+// Content is what a message holds, whichever way it came to us.
+type Content struct {
+	// Text and Attached are in Slack's notation: what was written, and what is
+	// attached to it.
+	Text, Attached string
+	Files          []File
+}
+
+// ReadContent reads what a message holds from its fields.
+func ReadContent(message map[string]json.RawMessage) Content {
+	o := object(message)
+	return Content{Text: readOwnText(o), Attached: readAttached(o), Files: readFiles(o)}
 }
 
 // readFiles reads the files that are still there: lists have holes, and what was

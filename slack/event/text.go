@@ -17,7 +17,10 @@ const (
 // readText returns a message's text, and where there is none that of its blocks, or
 // else of what is attached: new kinds of messages come without the text that old
 // apps read.
-func readText(o object) string {
+func readText(o object) string { return first(readOwnText(o), readAttached(o)) }
+
+// readOwnText is readText without what is attached.
+func readOwnText(o object) string {
 	if text := o.text("text"); strings.TrimSpace(text) != "" {
 		return text
 	}
@@ -25,12 +28,30 @@ func readText(o object) string {
 	for _, block := range o.objects("blocks", maxBlocks) {
 		w.block(block)
 	}
-	if text := w.String(); text != "" {
-		return text
-	}
+	return w.String()
+}
+
+// readAttached returns the text of what is attached to a message: an alert of
+// another app, a message that somebody shares, the preview of a link.
+// Fields: https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
+func readAttached(o object) string {
+	var w blockWriter
 	for _, a := range o.objects("attachments", maxBlocks) {
-		w.line()
-		w.write(first(a.text("text"), a.text("fallback")))
+		begun := w.text.Len()
+		w.words(a.text("pretext"))
+		w.words(a.text("author_name"))
+		w.words(a.text("title"))
+		w.words(a.text("text"))
+		for _, f := range a.objects("fields", maxBlocks) {
+			w.words(strings.TrimPrefix(f.text("title")+": "+f.text("value"), ": "))
+		}
+		if w.text.Len() == begun {
+			w.words(a.text("fallback"))
+		}
+		if link := first(a.text("title_link"), a.text("from_url")); link != "" {
+			w.line()
+			w.link(link, "")
+		}
 	}
 	return w.String()
 }
@@ -44,6 +65,14 @@ func (w *blockWriter) String() string { return strings.TrimSpace(w.text.String()
 // write adds what is in Slack's notation already.
 func (w *blockWriter) write(s string) {
 	w.text.WriteString(clip(s, max(maxBlockText-w.text.Len(), 0)))
+}
+
+// words adds a line that is in Slack's notation, if it says anything.
+func (w *blockWriter) words(s string) {
+	if strings.TrimSpace(s) != "" {
+		w.line()
+		w.write(s)
+	}
 }
 
 // literal adds what is not.

@@ -106,7 +106,7 @@ func TestWrites(t *testing.T) {
 	check(t, err)
 	check(t, c.Update(ctx, at, ts, Message{Text: "two", Key: "k"}, Live))
 	for r, err := range c.Own(ctx, at, "") {
-		if check(t, err); r.TS != ts || r.Text != "two" || r.Key != "k" || string(r.Blocks) != "" && strings.Contains(string(r.Blocks), "one") {
+		if check(t, err); r.TS != ts || r.Text != "two" || r.Key != "k" || strings.Contains(string(r.Fields["blocks"]), "one") {
 			t.Errorf("found %+v", r)
 		}
 	}
@@ -161,7 +161,7 @@ func TestFiles(t *testing.T) {
 		if check(t, err); len(r.FileNames) != 1 || r.FileNames[0] != "answer-1.md" {
 			t.Errorf("found %+v", r)
 		}
-		address = between(string(r.Files), `"url_private_download":"`, `"`)
+		address = between(string(r.Fields["files"]), `"url_private_download":"`, `"`)
 	}
 	content, _, err := c.Download(ctx, at, address, 100)
 	if err != nil || string(content) != "all of it" {

@@ -19,10 +19,11 @@ type Reply struct {
 	User, Team string
 	App, Bot   string
 	Subtype    string
-	Text       string // mrkdwn
-	// Blocks and Files are as they came.
-	Blocks, Files json.RawMessage
-	Edited        bool
+	// Name is what an app called itself there, and Text in mrkdwn.
+	Name, Text string
+	Edited     bool
+	// Fields are all of the message, as they came.
+	Fields map[string]json.RawMessage
 	// FileNames are those of its files.
 	FileNames []string
 	// Key is the marker of a message that carries one of ours; see [MarkerType]. Any
@@ -141,8 +142,8 @@ func readReply(raw json.RawMessage) (Reply, bool) {
 	}
 	r := Reply{
 		TS: text(m["ts"]), Thread: text(m["thread_ts"]), User: text(m["user"]), Team: text(m["user_team"]),
-		App: text(m["app_id"]), Bot: text(m["bot_id"]), Subtype: text(m["subtype"]), Text: text(m["text"]),
-		Blocks: m["blocks"], Files: m["files"], Edited: len(m["edited"]) > 0 && string(m["edited"]) != "null",
+		App: text(m["app_id"]), Bot: text(m["bot_id"]), Subtype: text(m["subtype"]), Name: text(m["username"]), Text: text(m["text"]),
+		Fields: m, Edited: len(m["edited"]) > 0 && string(m["edited"]) != "null",
 	}
 	if r.Team == "" {
 		r.Team = text(m["team"])
