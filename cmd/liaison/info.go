@@ -29,6 +29,8 @@ func (i *information) snapshot() any {
 		On    bool  `json:"on"`
 		AppID int64 `json:"appId,omitempty"`
 		Check check `json:"check,omitzero"`
+		// Socket is how Slack's Socket Mode is, where that is on.
+		Socket check `json:"socket,omitzero"`
 	}
 	type bridgeInfo struct {
 		bridgeChoice
@@ -57,7 +59,11 @@ func (i *information) snapshot() any {
 		info.Channels["github"] = channel{On: true, AppID: g.AppID, Check: i.platform.result("github")}
 	}
 	if i.cfg.Slack != nil {
-		info.Channels["slack"] = channel{On: true, Check: i.platform.result("slack")}
+		c := channel{On: true, Check: i.platform.result("slack")}
+		if i.cfg.Slack.AppToken != "" {
+			c.Socket = i.platform.result(slackSocket)
+		}
+		info.Channels["slack"] = c
 	}
 	return info
 }
@@ -95,6 +101,9 @@ const (
 	checkBudget = 45 * time.Second
 )
 
+// slackSocket is the name of the check on Socket Mode.
+const slackSocket = "slack-socket"
+
 // platforms asks, in the background, whether what we depend on is there. It
 // never stops intake: what cannot be done now is stored and done later.
 type platforms struct {
@@ -106,7 +115,7 @@ type platforms struct {
 	results map[string]check
 }
 
-func newPlatforms(client *bridge.Client, channel *github.Channel, talk *slack.Channel, redact func(string) string, log *slog.Logger) *platforms {
+func newPlatforms(client *bridge.Client, channel *github.Channel, talk *slack.Channel, reach *slackAccess, redact func(string) string, log *slog.Logger) *platforms {
 	p := &platforms{log: log, redact: redact, results: map[string]check{}, checks: map[string]func(context.Context) (string, error){}}
 	p.checks["bridge"] = func(ctx context.Context) (string, error) {
 		v, err := client.Version(ctx)
@@ -137,6 +146,9 @@ func newPlatforms(client *bridge.Client, channel *github.Channel, talk *slack.Ch
 	}
 	if talk != nil {
 		p.checks["slack"] = talk.CheckApp
+	}
+	if reach != nil && reach.socket != nil {
+		p.checks[slackSocket] = reach.linked
 	}
 	return p
 }

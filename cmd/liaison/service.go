@@ -170,7 +170,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		return nil, err
 	}
 
-	s.platform = newPlatforms(s.bridge, s.github, s.slack, secrets.String, log)
+	s.platform = newPlatforms(s.bridge, s.github, s.slack, s.reach, secrets.String, log)
 	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, keeper: s.keeper, platform: s.platform}
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{

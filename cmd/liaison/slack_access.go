@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -101,6 +102,18 @@ func (a *slackAccess) run(ctx context.Context) {
 		case <-time.After(socketPause):
 		}
 	}
+}
+
+// linked says how the link of Socket Mode is, with an error while there is none.
+func (a *slackAccess) linked(context.Context) (string, error) {
+	s := a.socket.Status()
+	if !s.Connected {
+		return "", fmt.Errorf("there is no link to Slack by Socket Mode: %s", cmp.Or(s.Reason, "it is being opened"))
+	}
+	if s.LastPing.IsZero() {
+		return "linked since " + s.Since.UTC().Format(time.RFC3339), nil
+	}
+	return fmt.Sprintf("linked since %s, last ping %s", s.Since.UTC().Format(time.RFC3339), s.LastPing.UTC().Format(time.RFC3339)), nil
 }
 
 // routes are the pages of an installation, or nil.

@@ -92,6 +92,10 @@ func TestSlackBySocketMode(t *testing.T) {
 	if status, _ := get(t, p.url+"/slack/install"); status != http.StatusNotFound {
 		t.Errorf("/slack/install answers %d", status)
 	}
+	eventually(t, func() bool {
+		_, info := get(t, p.url+"/v1/info")
+		return strings.Contains(info, `"detail":"linked since `)
+	})
 	_, text := get(t, "http://"+adminAddr(t, w)+"/metrics")
 	for _, want := range []string{
 		`liaison_webhook_requests_total{answer="accepted",source="slack"} 3`,
