@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -123,6 +124,45 @@ type vouching struct {
 }
 
 func (v vouching) MayStop(ctx context.Context, q StopQuestion) (bool, error) { return v.may(ctx, q) }
+
+// witnessing is a channel that is told what came of stops.
+type witnessing struct {
+	*world
+	seen *[]StopVerdict
+}
+
+func (w witnessing) StopEffects(_ json.RawMessage, v StopVerdict) []Effect {
+	*w.seen = append(*w.seen, v)
+	return nil
+}
+
+// A channel is told whether something ended, and whether something goes on that
+// who asked may not stop.
+func TestWhatCameOfAStop(t *testing.T) {
+	var seen []StopVerdict
+	adjust := func(o *Options) { o.Channels = []Channel{witnessing{o.Channels[0].(*world), &seen}} }
+	inHouseWith(t, adjust, func(h *house) {
+		h.runner.run = func(ctx context.Context, r RunRequest, _ func(bridge.Event)) (bridge.Result, error) {
+			return think(ctx, r, time.Minute)
+		}
+		stop := func(by string) {
+			h.send(request{Do: "stop", Key: "k", By: by})
+			h.settle()
+		}
+		stop("mona") // before there is a session
+		h.send(request{Key: "k", Text: "one", Coalesce: true})
+		h.settle()
+		h.send(request{Key: "k", Text: "two", By: "eve", Coalesce: true})
+		h.settle()
+		for _, by := range []string{"mallory", "eve", "mona", "mona"} {
+			stop(by)
+		}
+	})
+	want := []StopVerdict{{}, {Refused: true}, {Ended: true, Refused: true}, {Ended: true}, {}}
+	if !slices.Equal(seen, want) {
+		t.Errorf("told %+v, want %+v", seen, want)
+	}
+}
 
 func TestStopDeliveries(t *testing.T) {
 	yes := func(context.Context, StopQuestion) (bool, error) { return true, nil }

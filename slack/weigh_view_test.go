@@ -65,6 +65,19 @@ func TestAskSomewhere(t *testing.T) {
 	}
 }
 
+// The home tab has a button for it.
+func TestAskFromTheHomeTab(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.perform(w.weigh(w.OpenHome(ann, "home")))
+	w.ClickHome(ann, actionAsk)
+	in := w.weigh(w.last("block_actions"))
+	view, open := w.View(ann)
+	if !open || view.CallbackID != viewAsk || !strings.Contains(string(view.Blocks), inputChannel) {
+		t.Errorf("open %v, %+v: %s", open, view, in.Reason)
+	}
+}
+
 // Where the app cannot write, who sent a window is told directly.
 func TestAskSomewhereTheAppIsNot(t *testing.T) {
 	t.Parallel()
