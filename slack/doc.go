@@ -2,9 +2,10 @@
 // thread context, delivery, cards, sockets. It implements the same small
 // interfaces of sessions that github does.
 //
-// So far it reads what arrives and says what it asks for, and then does nothing
-// about it: every delivery ends as ignored, with a reason that a person sees.
-// [manifests/slack-app.yml] registers the app that it will speak for.
+// What arrives is mapped without asking anybody (map*.go), then weighed: who asks,
+// and whether they may (weigh*.go, who.go). A turn is prepared and told of by
+// effects, which are delivered one after the other, each at most once (deliver.go).
+// [manifests/slack-app.yml] registers the app that it speaks for.
 //
 // [manifests/slack-app.yml]: https://github.com/liaison-bot/liaison/blob/main/manifests/slack-app.yml
 package slack
