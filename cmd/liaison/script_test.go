@@ -24,6 +24,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  status,
 			"github":  func(ts *testscript.TestScript, neg bool, args []string) { startGitHub(ts, neg, args, watch) },
+			"slack":   startSlack,
 			"serve":   startService,
 			"stop":    stopService,
 			"capture": capture,

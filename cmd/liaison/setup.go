@@ -33,7 +33,7 @@ const (
 )
 
 func newSetup(con *console) *cobra.Command {
-	return group("setup", "Register Liaison with a platform", newSetupGitHub(con))
+	return group("setup", "Register Liaison with a platform", newSetupGitHub(con), newSetupSlack(con))
 }
 
 // setupGitHub is what the command line asked for.
@@ -212,11 +212,7 @@ func (s *setupGitHub) report(app setup.Credentials, active bool) error {
 	fmt.Fprintf(s.con.out, "\nRegistered the App %s (%d), owned by %s.\n", terminal.Text(app.Name), app.ID, terminal.Text(app.Owner))
 	fmt.Fprintf(s.con.out, "Its id, private key and webhook secret are in %s, readable by you only.\n\n", s.out)
 	fmt.Fprintf(s.con.out, "  install it    %s\n", terminal.Text(app.InstallURL()))
-	sourced := s.out
-	if filepath.Base(sourced) == sourced {
-		sourced = "./" + sourced // a shell looks for a bare name elsewhere
-	}
-	fmt.Fprintf(s.con.out, "  run it here   set -a; . %s; set +a; liaison serve\n", sourced)
+	fmt.Fprintf(s.con.out, "  run it here   %s\n", runHere(s.out))
 	fmt.Fprintf(s.con.out, "  or on Fly.io  fly secrets import < %s\n", s.out)
 	fmt.Fprintf(s.con.out, "  check it      liaison doctor\n")
 	if !active {
@@ -224,6 +220,14 @@ func (s *setupGitHub) report(app setup.Credentials, active bool) error {
 			"and tick \"Active\" on the App's page: %s\n", terminal.Text(app.URL))
 	}
 	return nil
+}
+
+// runHere is the command that runs the service with a file's settings.
+func runHere(file string) string {
+	if filepath.Base(file) == file {
+		file = "./" + file // a shell looks for a bare name elsewhere
+	}
+	return "set -a; . " + file + "; set +a; liaison serve"
 }
 
 // browse opens an address in the person's browser.

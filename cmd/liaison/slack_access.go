@@ -13,6 +13,7 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/handlers"
 	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/setup"
 	"github.com/liaison-bot/liaison/slack/socket"
 	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state"
@@ -45,7 +46,7 @@ func newSlackAccess(cfg *config.Config, vault state.Vault, take *handlers.Direct
 		if err != nil {
 			return nil, err
 		}
-		a.pages, err = install.NewHandler(install.HandlerOptions{Store: a.installs, PublicURL: cfg.PublicURL, Scopes: install.Scopes()})
+		a.pages, err = install.NewHandler(install.HandlerOptions{Store: a.installs, PublicURL: cfg.PublicURL, Scopes: setup.ScopeNames()})
 		if err != nil {
 			return nil, err
 		}

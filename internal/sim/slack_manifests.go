@@ -72,7 +72,10 @@ func (q *slackRequest) createManifest() object {
 	if refusal != nil {
 		return refusal
 	}
-	id := q.s.newID("A")
+	id := q.s.opts.AppID // the app that is installed here is the first that is made
+	if _, taken := q.s.apps[id]; taken {
+		id = q.s.newID("A")
+	}
 	q.s.apps[id] = m
 	return slackDone(object{
 		"app_id": id, "oauth_authorize_url": q.s.base + "/oauth/v2/authorize?client_id=" + digest(id)[:12] + "&scope=" + manifestScopes(m),
