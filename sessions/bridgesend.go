@@ -73,8 +73,13 @@ func (r *bridgeRunner) intend(ctx context.Context, t *attempt) error {
 // report that as busy or as an internal error without a code, and it is expired
 // at most once, and not if it turns out to be our own.
 func (r *bridgeRunner) send(ctx context.Context, a agent, t *attempt) (begun, error) {
-	message := bridge.Message{Text: t.Prompt}
+	message := bridge.Message{Text: t.Prompt, Images: t.Images}
 	running, err := a.Send(ctx, message, bridge.SendOptions{})
+	if errors.Is(err, bridge.ErrFeatureUnavailable) && len(t.Images) > 0 && ctx.Err() == nil {
+		r.logger.Info("the bridge takes no images; going on without", "session", t.SessionID, "turn", t.TurnID)
+		message = bridge.Message{Text: t.Prompt + unseenImages}
+		running, err = a.Send(ctx, message, bridge.SendOptions{})
+	}
 	stuck := errors.Is(err, bridge.ErrAgentBusy) || errors.Is(err, bridge.ErrInternal)
 	if (stuck || errors.Is(err, bridge.ErrUnknownOutcome)) && ctx.Err() == nil {
 		t.mayLive = true

@@ -211,6 +211,9 @@ func (t Turn) Messages() []string {
 type Brief struct {
 	// Prompt is the user message of the run. Text of strangers in it is fenced.
 	Prompt string
+	// Images are shown to the model with the prompt, where it sees any: at most
+	// [MaxImages]. What they show is a stranger's too.
+	Images []Image
 	// Note is one line for the record: what was prepared, and what was left out.
 	Note string
 }

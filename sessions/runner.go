@@ -25,6 +25,8 @@ type RunRequest struct {
 	// Dir is the agent's working directory, absolute.
 	Dir    string
 	Prompt string
+	// Images go with the prompt. A bridge that takes none gets the prompt alone.
+	Images []Image
 	// Model is empty where the bridge shall choose.
 	Model string
 	// Tools are functions of the host that the agent may call while it runs.

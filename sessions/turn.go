@@ -163,6 +163,7 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
 	request.Tools = e.hostTools(ctx, channel, t, dir)
 	request.Dir, request.Prompt, request.Model = dir, e.redact(brief.Prompt), e.model()
+	request.Images = brief.Images
 	out.err = guard("Runner", e.redact, func() (err error) {
 		out.result, err = e.runner.Run(ctx, request, func(ev bridge.Event) {
 			rec.observe(ev)
