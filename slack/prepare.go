@@ -65,11 +65,16 @@ func (c *Channel) prepare(ctx context.Context, t sessions.Turn, r request, dir s
 	b.scene = n.scene(ctx, r)
 	before := readShown(root)
 	b.told = before.upTo(t)
+	b.files = b.sharedFiles()
+	if err := c.fetch(ctx, t, r.place(), b.files); err != nil {
+		return sessions.Brief{}, err
+	}
+	images := pictures(b.files)
 	prompt := c.redact(b.prompt(ctx))
 	if err := c.writeThread(root, b, before.after(t, b.latest())); err != nil {
 		return sessions.Brief{}, fmt.Errorf("write the evidence: %w", err)
 	}
-	return sessions.Brief{Prompt: prompt, Note: b.note()}, nil
+	return sessions.Brief{Prompt: prompt, Images: images, Note: b.note()}, nil
 }
 
 // briefing is what a turn is prepared from.
@@ -81,6 +86,7 @@ type briefing struct {
 	scene  scene
 	talk   conversation
 	said   []utterance
+	files  []sharedFile
 	// told is the ts of the newest message that the agent knows from an earlier turn.
 	told string
 }
@@ -101,6 +107,15 @@ func (b *briefing) note() string {
 	}
 	if b.talk.limited {
 		note += ", newer ones left out because of Slack's rate limit"
+	}
+	if len(b.files) > 0 {
+		fetched := 0
+		for _, f := range b.files {
+			if f.path != "" {
+				fetched++
+			}
+		}
+		note += fmt.Sprintf(", %d of %d files", fetched, len(b.files))
 	}
 	return note
 }
@@ -124,6 +139,26 @@ func (c *Channel) writeThread(root *os.Root, b *briefing, told shown) error {
 		"messages.md": c.redact(b.transcript()), "about.md": c.redact(b.about()), shownFile: string(remembered),
 	} {
 		if err := root.WriteFile(path.Join(threadFolder, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return c.writeFiles(root, b.files)
+}
+
+// writeFiles saves what was fetched. Secrets of ours are masked in what is text.
+func (c *Channel) writeFiles(root *os.Root, files []sharedFile) error {
+	if err := root.Mkdir(path.Join(threadFolder, filesFolder), 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.path == "" {
+			continue
+		}
+		content := f.content
+		if f.kind == textKind {
+			content = []byte(c.redact(string(content)))
+		}
+		if err := root.WriteFile(path.Join(threadFolder, f.path), content, 0o644); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,18 @@ func (w *world) askedBy(m sim.SlackMessage) request {
 	if thread == "" {
 		thread = m.TS
 	}
+	var shared []file
+	for _, f := range m.Files {
+		if !f.Gone {
+			external := f.ExternalURL != ""
+			shared = append(shared, file{
+				ID: f.ID, Name: f.Name, MIME: f.Mimetype, Size: int64(len(f.Content)), External: external,
+				URL: strings.TrimSuffix(w.URL(), "api/") + "files-pri/" + team + "-" + f.ID + "/x",
+			})
+		}
+	}
 	return request{
+		Files:   shared,
 		address: address{Team: team, Channel: m.Channel, Thread: thread}, Trigger: byMention,
 		TS: m.TS, User: m.User, Text: strings.TrimPrefix(m.Text, "<@"+w.team.BotUser+"> "), Verb: verbAsk,
 	}

@@ -46,6 +46,9 @@ func (b *briefing) context(p *prompter) {
 	fresh := slices.DeleteFunc(slices.Clone(b.said), func(u utterance) bool {
 		return b.told != "" && !laterTS(u.ts, b.told) || slices.ContainsFunc(b.asked, func(q question) bool { return q.TS == u.ts })
 	})
+	if len(b.files) > 0 {
+		p.say("Files that people shared are listed there too, and what could be fetched is below `%s/%s/`.", threadFolder, filesFolder)
+	}
 	if b.told != "" {
 		p.say("What was said up to your earlier turn is only there.")
 	}
@@ -141,8 +144,10 @@ func (b *briefing) carried(p *prompter, q question) {
 			lines = append(lines, "with it came: "+cut(u.attached, maxLine))
 		}
 	}
-	for _, f := range q.Files {
-		lines = append(lines, "with it came the file "+fileLabel(event.File{ID: f.ID, Name: f.Name}))
+	for _, f := range b.files {
+		if slices.ContainsFunc(q.Files, func(own file) bool { return own.ID == f.ID }) {
+			lines = append(lines, "with it came the file "+f.line())
+		}
 	}
 	if len(lines) > 0 {
 		p.between("untrusted", strings.Join(lines, "\n"))
