@@ -120,7 +120,7 @@ func (n *names) role(ctx context.Context, m web.Reply) string {
 		return roleUnknown
 	case u.Bot:
 		return roleApp
-	case u.Stranger || u.Team != "" && u.Team != n.at.Team && u.Team != n.own.Team && u.Team != n.at.Enterprise:
+	case inside{n.at.Team, n.own.Team, n.at.Enterprise, n.own.Enterprise}.foreign(u, m.Team):
 		return roleExternal
 	case u.Guest:
 		return roleGuest

@@ -12,7 +12,6 @@ import (
 
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/slack/web"
-	"github.com/liaison-bot/liaison/slack/workspace"
 )
 
 // threadFolder is where the evidence of a turn is, in the session's workspace.
@@ -38,11 +37,8 @@ func (c *Channel) Prepare(ctx context.Context, t sessions.Turn, dir string) (ses
 }
 
 func (c *Channel) prepare(ctx context.Context, t sessions.Turn, r request, dir string) (sessions.Brief, error) {
-	own, err := c.web.Workspace(ctx, r.place())
+	own, err := c.installation(ctx, r)
 	if err != nil {
-		if errors.Is(err, workspace.ErrNotInstalled) {
-			err = &web.Error{Class: web.ErrAuth, Method: "find the workspace", Err: err}
-		}
 		return sessions.Brief{}, err
 	}
 	talk, err := c.read(ctx, r)

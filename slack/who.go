@@ -81,18 +81,13 @@ type standing struct {
 
 // standing finds out what who asks is. An app is no more than where it is at home.
 func (c *Channel) standing(ctx context.Context, r request) (standing, error) {
-	w, err := c.web.Workspace(ctx, r.place())
+	w, err := c.installation(ctx, r)
 	if err != nil {
-		if errors.Is(err, workspace.ErrNotInstalled) {
-			err = &web.Error{Class: web.ErrAuth, Method: "find the workspace", Err: err}
-		}
 		return standing{}, err
 	}
-	ours := func(id string) bool {
-		return id != "" && (id == r.Team || id == w.Team || id == r.Enterprise || id == w.Enterprise)
-	}
+	at := inside{r.Team, w.Team, r.Enterprise, w.Enterprise}
 	if r.App != "" {
-		return standing{bot: true, external: r.UserTeam != "" && !ours(r.UserTeam)}, nil
+		return standing{bot: true, external: r.UserTeam != "" && !at.has(r.UserTeam)}, nil
 	}
 	u, err := c.web.UserAsOf(ctx, r.place(), r.User, admittedFor)
 	if errors.Is(err, web.ErrGone) {
@@ -101,10 +96,32 @@ func (c *Channel) standing(ctx context.Context, r request) (standing, error) {
 	if err != nil {
 		return standing{}, fmt.Errorf("find out who %s is: %w", r.User, err)
 	}
-	// Colleagues of another workspace are known by the organisation of both.
-	colleague := u.Enterprise != "" && ours(u.Enterprise)
 	return standing{
 		gone: u.Deleted, bot: u.Bot, guest: u.Guest, admin: u.Admin,
-		external: u.Stranger || !colleague && (!ours(u.Team) || r.UserTeam != "" && !ours(r.UserTeam)),
+		external: at.foreign(u, r.UserTeam),
 	}, nil
+}
+
+// installation returns the app's installation where it is asked. That there is none
+// is what a token that is not accepted is.
+func (c *Channel) installation(ctx context.Context, r request) (workspace.Workspace, error) {
+	w, err := c.web.Workspace(ctx, r.place())
+	if errors.Is(err, workspace.ErrNotInstalled) {
+		err = &web.Error{Class: web.ErrAuth, Method: "find the workspace", Err: err}
+	}
+	return w, err
+}
+
+// inside are the ids of the workspaces and organisations of which somebody may be to
+// be one of us; empty ones are nobody's.
+type inside [4]string
+
+func (in inside) has(id string) bool { return id != "" && slices.Contains(in[:], id) }
+
+// foreign reports whether an account is of another organisation. Home is where what
+// it wrote says that it is at home, or empty. Colleagues of another workspace are
+// known by the organisation of both.
+func (in inside) foreign(u web.User, home string) bool {
+	colleague := in.has(u.Enterprise)
+	return u.Stranger || !colleague && (!in.has(u.Team) || home != "" && !in.has(home))
 }
