@@ -31,9 +31,12 @@ func newDoctor(con *console) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what keeps an installation from working",
 		Long: `Look for what keeps an installation from working: settings, the GitHub App with
-its permissions, events, webhook, deliveries and installations, the clock, the
-public address, the state directory and the bridge. Each gap is named with what
-is lost by it and what to do.
+its permissions, events, webhook, deliveries and installations, the Slack app with
+its token, scopes and events, the clock, the public address, the state directory
+and the bridge. Each gap is named with what is lost by it and what to do.
+
+With a configuration token of Slack's in SLACK_CONFIG_TOKEN the Slack app is
+compared with its manifest too; that token is kept nowhere.
 
 It reads and changes nothing, and the service need not run. Exit status: 0 when
 the main job can work (there may be warnings), 1 when it cannot, 2 when a
@@ -46,12 +49,17 @@ setting cannot be used.`,
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), doctorTime)
 			defer cancel()
-			mask := redact.New(cfg.Secrets()...)
+			configToken := con.getenv(envSlackConfigToken)
+			mask := redact.New(append(cfg.Secrets(), configToken)...)
 			findings, err := examine(ctx, cfg, mask)
 			if err != nil {
 				return mask.Error(err)
 			}
-			return con.showFindings(findings, asJSON, mask)
+			ofSlack, err := examineSlack(ctx, cfg, configToken)
+			if err != nil {
+				return mask.Error(err)
+			}
+			return con.showFindings(append(findings, ofSlack...), asJSON, mask)
 		},
 	}
 	c.Flags().StringVar(&file, "config", "", "settings file (default: "+config.DefaultFile+", if it exists)")
@@ -59,7 +67,7 @@ setting cannot be used.`,
 	return c
 }
 
-// examine gathers the facts and has them judged.
+// examine gathers the facts, but for those about Slack, and has them judged.
 func examine(ctx context.Context, cfg *config.Config, mask *redact.Redactor) ([]doctor.Finding, error) {
 	findings := []doctor.Finding{stateDirectory(cfg.StateDir), bridgeFinding(cfg)}
 	if cfg.PublicURL != nil {
