@@ -40,8 +40,9 @@ var knownShapes = []shape{
 		with:    Mask,
 	},
 	{
-		anchors: []string{"hooks.slack.com/"},
-		re:      regexp.MustCompile(`(hooks\.slack\.com/(?:services|workflows|triggers)/)[A-Za-z0-9/_\-]+`),
+		// A webhook, and what answers a click or a command; also within JSON and forms.
+		anchors: []string{"hooks.slack"},
+		re:      regexp.MustCompile(`(hooks\.slack(?:-gov)?\.com(?:\\?/|%2[Ff])[a-z\-]+(?:\\?/|%2[Ff]))[A-Za-z0-9/_\-\\%]+`),
 		with:    "${1}" + Mask,
 	},
 	{
