@@ -215,3 +215,23 @@ func TestForeignHosts(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A file's address may be somebody's own. With our token Slack would do what it says.
+func TestNoMethodIsCalledAsAFile(t *testing.T) {
+	t.Parallel()
+	c, f := newFake(t, func(int, asked) reply { return reply{body: "ok"} })
+	for _, address := range []string{
+		"https://slack.com/api/auth.revoke", "https://acme.slack.com/api/chat.delete?channel=C1&ts=1.1", "https://files.slack.com//api/auth.revoke",
+		"https://slack.com/files/../api/auth.revoke", "https://slack.com/%61pi/auth.revoke", "https://slack.com/API/auth.revoke", "https://slack.test/api/auth.revoke",
+	} {
+		if _, _, err := c.Download(t.Context(), place, address, 10); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if len(f.calls) != 0 {
+		t.Errorf("called %v", f.calls)
+	}
+	if _, _, err := c.Download(t.Context(), place, "https://files.slack.com/files-pri/T1-F1/api/x", 10); err != nil {
+		t.Error(err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -87,6 +88,14 @@ func (c *Client) upload(ctx context.Context, to string, s Snippet) error {
 	return nil
 }
 
+// isMethod reports whether an address is that of a method, which Slack would perform
+// with our token: whoever shares a file from elsewhere chooses what its address is.
+func (c *Client) isMethod(u *url.URL) bool {
+	p := strings.ToLower(path.Clean("/" + u.Path))
+	own := strings.ToLower(path.Clean("/" + c.host.Path))
+	return p == "/api" || strings.HasPrefix(p, "/api/") || own != "/" && strings.HasPrefix(p+"/", own+"/")
+}
+
 // Download returns the content of a file that somebody shared, of at most limit
 // bytes. The token goes to Slack's hosts alone, and a redirect is not followed:
 // Slack sends those who may not read a file to its page to sign in.
@@ -96,6 +105,9 @@ func (c *Client) Download(ctx context.Context, at Place, address string, limit i
 	u, err := url.Parse(address)
 	if err != nil || !c.slacks(u) {
 		return nil, "", gone("it is not on one of Slack's hosts")
+	}
+	if c.isMethod(u) {
+		return nil, "", gone("it is no file, but a method of Slack's API")
 	}
 	w, err := c.Workspace(ctx, at)
 	if err != nil {
