@@ -3,6 +3,7 @@ package slack
 import (
 	"encoding/json"
 	"os"
+	"path"
 
 	"github.com/liaison-bot/liaison/sessions"
 )
@@ -24,12 +25,20 @@ type shown struct {
 // everything is told again.
 func readShown(root *os.Root) shown {
 	var s shown
-	raw, err := root.ReadFile(threadFolder + "/" + shownFile)
+	name := path.Join(threadFolder, shownFile)
+	// An agent can write there: what is no file might never end.
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxShown {
+		return shown{}
+	}
+	raw, err := root.ReadFile(name)
 	if err != nil || json.Unmarshal(raw, &s) != nil {
 		return shown{}
 	}
 	return s
 }
+
+// maxShown is far above the size of [shownFile] in bytes.
+const maxShown = 4 << 10
 
 // upTo is the ts of the newest message that the agent of a turn was told of before.
 func (s shown) upTo(t sessions.Turn) string {
