@@ -73,14 +73,15 @@ func (n *names) called(ctx context.Context, id string) string {
 	return id
 }
 
-// channel is the name of a channel, or its id.
+// channel is the name of a channel, or its id: who mentions a private one need not
+// know what it is called, and the app may.
 func (n *names) channel(ctx context.Context, id string) string {
 	if n.left > 0 {
 		n.left--
 		at := n.at
 		at.Channel, at.Thread = id, ""
 		ch, err := n.web.Channel(ctx, at)
-		if name := label(ch.Name); name != "" {
+		if name := label(ch.Name); name != "" && (!ch.Private || id == n.at.Channel) {
 			return name
 		}
 		if err != nil && !errors.Is(err, web.ErrGone) {
