@@ -23,20 +23,21 @@ func (m mapper) asking(c event.Callback, msg event.Message) (asking, bool) {
 	a := asking{request: request{
 		address:     m.place(c.Installation, msg.Channel, direct, msg.Thread, msg.TS),
 		ChannelType: msg.ChannelType, TS: msg.TS, User: msg.User, UserTeam: msg.UserTeam, App: msg.App,
-		Shared: c.Shared, Text: msg.Text, Files: files(msg.Files), Verb: verbAsk,
+		Shared: c.Shared, Text: msg.Text, Files: files(msg.Files), Forwards: msg.Attached != "", Verb: verbAsk,
 	}}
 	if mentioned {
 		a.Text = event.CutMention(msg.Text, bot)
 	}
 	spoken, argument := spokenVerb(a.Text)
+	empty := a.Text == "" && len(a.Files) == 0 && !a.Forwards
 	watch, watched := m.watch(msg.Channel, thread)
 	switch {
 	case direct:
 		a.Trigger, a.Verb, a.Argument = byDirect, spoken, argument
-		return a, a.Text != "" || len(a.Files) > 0
+		return a, !empty
 	case mentioned:
 		a.Trigger, a.Verb, a.Argument = byMention, spoken, argument
-		if a.Text == "" && len(a.Files) == 0 && !thread {
+		if empty && !thread {
 			// In a thread it points at what was said there; alone it points at nothing.
 			a.Verb = verbHelp
 		}
@@ -45,7 +46,7 @@ func (m mapper) asking(c event.Callback, msg event.Message) (asking, bool) {
 		// Whoever wants a thread's work to end must not have to remember the mention.
 		a.Trigger, a.Verb = byReply, verbStop
 		return a, true
-	case a.Text == "" && len(a.Files) == 0:
+	case empty:
 		return a, false
 	case watched:
 		a.Trigger, a.quiet = byWatch, watch.Debounce

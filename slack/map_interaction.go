@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -47,7 +48,7 @@ func (m mapper) shortcut(i event.Interaction) sessions.Intent {
 	}
 	r := m.begin(i, byShortcut)
 	if i.Message != nil {
-		r.Text, r.Files = i.Message.Text, files(i.Message.Files)
+		r.Text, r.Files = cmp.Or(i.Message.Text, i.Message.Attached), files(i.Message.Files)
 	}
 	in := m.answer(r)
 	in.Urgent = true

@@ -28,6 +28,9 @@ type request struct {
 	// with. [event.Plain] makes it readable.
 	Text  string `json:"text,omitempty"`
 	Files []file `json:"files,omitempty"`
+	// Forwards is set where something is attached, such as a message of somebody
+	// else. Those are not the words of who asks.
+	Forwards bool `json:"forwards,omitempty"`
 	// Verb is that of a command, and Argument what stands behind it, a stranger's text.
 	Verb     verb   `json:"verb,omitempty"`
 	Argument string `json:"argument,omitempty"`

@@ -12,6 +12,9 @@ func said(r request) string {
 	if text := strings.TrimSpace(event.Plain(r.Text)); text != "" {
 		return text
 	}
+	if r.Forwards {
+		return "(something was shared without words)"
+	}
 	if len(r.Files) == 0 {
 		return "(a mention without words; see what was said before it)"
 	}

@@ -21,8 +21,12 @@ type Message struct {
 	// FromApp is set where an app wrote it, whether or not Slack says which.
 	FromApp bool
 	// Text is in Slack's notation: "&", "<" and ">" escaped, mentions and links in
-	// angle brackets. Where the message has none it is that of its blocks.
+	// angle brackets. Where the message has none it is that of its blocks, and of an
+	// app's message what is attached.
 	Text string
+	// Attached is what is attached to it, in Slack's notation: with a person's message
+	// that is what others wrote.
+	Attached string
 	// Edited is the time of the last edit.
 	Edited string
 	Files  []File
@@ -61,11 +65,15 @@ func readMessage(o object) Message {
 		UserTeam:    first(o.id("user_team"), o.id("source_team"), o.id("team")),
 		Bot:         first(o.id("bot_id"), profile.id("id")),
 		App:         first(o.id("app_id"), profile.id("app_id")),
-		Text:        readText(o),
+		Text:        readOwnText(o),
+		Attached:    readAttached(o),
 		Edited:      o.object("edited").time("ts"),
 		Files:       readFiles(o),
 	}
 	m.FromApp = m.Bot != "" || m.App != "" || profile != nil || m.Subtype == "bot_message"
+	if m.FromApp {
+		m.Text = first(m.Text, m.Attached) // alerts have all they say there
+	}
 	return m
 }
 

@@ -198,7 +198,8 @@ func TestTextOfBlocks(t *testing.T) {
 		"list":           {rich(`{"type":"rich_text_section","elements":[{"type":"text","text":"do"}]},{"type":"rich_text_list","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"one"}]},{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]}`), "do\n• one\n• two"},
 		"quote and code": {rich(`{"type":"rich_text_quote","elements":[{"type":"text","text":"said"}]},{"type":"rich_text_preformatted","elements":[{"type":"text","text":"x := 1"}]}`), "&gt; said\n```x := 1```"},
 		"a later year":   {`{"text":"","blocks":[null,7,{"type":"from_2027"},{"type":"rich_text","elements":[{"type":"from_2027"},{"type":"rich_text_section","elements":[{"type":"from_2027"},{"type":"text","text":"hi"}]}]}]}`, "hi"},
-		"attachment":     {`{"text":"","attachments":[{"text":"forwarded"},{"fallback":"a picture"}]}`, "forwarded\na picture"},
+		"attachment":     {`{"text":"","bot_id":"B1","attachments":[{"text":"disk full"},{"fallback":"a picture"}]}`, "disk full\na picture"},
+		"forwarded":      {`{"text":"","user":"U1","attachments":[{"text":"somebody else's words"}]}`, ""},
 		"nothing":        {`{"text":" ","blocks":[]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

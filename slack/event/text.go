@@ -14,12 +14,8 @@ const (
 	maxBlockText = 40_000
 )
 
-// readText returns a message's text, and where there is none that of its blocks, or
-// else of what is attached: new kinds of messages come without the text that old
-// apps read.
-func readText(o object) string { return first(readOwnText(o), readAttached(o)) }
-
-// readOwnText is readText without what is attached.
+// readOwnText returns a message's text, and where there is none that of its blocks:
+// new kinds of messages come without the text that old apps read.
 func readOwnText(o object) string {
 	if text := o.text("text"); strings.TrimSpace(text) != "" {
 		return text
