@@ -154,7 +154,7 @@ func (n *names) readable(ctx context.Context, text string) string {
 // ours to find, whatever the message says.
 func (n *names) labelled(ctx context.Context, inner string) string {
 	target, said, _ := strings.Cut(inner, "|")
-	name := ""
+	var name string
 	switch id := event.ID(strings.TrimLeft(target, "@#")); {
 	case strings.HasPrefix(target, "@") && id != "":
 		name = n.called(ctx, id)

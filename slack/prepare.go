@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/sessions"
@@ -49,7 +48,7 @@ func (c *Channel) prepare(ctx context.Context, t sessions.Turn, r request, dir s
 	if err != nil {
 		return sessions.Brief{}, fmt.Errorf("open the workspace: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing is written through it alone
 	marker, err := newMarker(c.entropy)
 	if err != nil {
 		return sessions.Brief{}, err
@@ -164,15 +163,15 @@ func (c *Channel) writeFiles(root *os.Root, files []sharedFile) error {
 // unprepared says what a failure means for the turn.
 func (c *Channel) unprepared(r request, err error) error {
 	err = fmt.Errorf("slack: %w", err)
-	switch code := web.Code(err); {
-	case code == "thread_not_found" || code == "message_not_found":
+	switch web.Code(err) {
+	case "thread_not_found", "message_not_found":
 		return &sessions.UnneededError{Reason: "the thread does not exist any more"}
-	case code == "not_in_channel" || code == "channel_not_found":
+	case "not_in_channel", "channel_not_found":
 		if isDirect(r.ChannelType, r.Channel) {
 			return fmt.Errorf("I cannot read this conversation any more; write to me anew: %w", err)
 		}
-		return fmt.Errorf("I am not in this channel; invite me with /invite @%s and ask again: %w", strings.TrimSpace(label(c.botName)), err)
-	case code == "missing_scope":
+		return fmt.Errorf("I am not in this channel; invite me with /invite @%s and ask again: %w", label(c.botName), err)
+	case "missing_scope":
 		return err // it says which; nothing becomes better by waiting
 	}
 	err = retryable(err)

@@ -105,6 +105,34 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 	w.nothingRefused()
 }
 
+// How a question comes changes what an agent is told of it.
+func TestWhatAnAgentIsToldOfOtherQuestions(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(w *world, r *request){
+		"direct":  func(w *world, r *request) { r.Trigger, r.ChannelType = byDirect, "im" },
+		"watched": func(w *world, r *request) { r.Trigger = byWatch },
+		"shortcut": func(w *world, r *request) {
+			r.MessageTS, r.TS, r.Trigger = r.TS, w.Reply(general, w.root.TS, w.team.BotUser, "Ann asks").TS, bySubmit
+			r.Text = "is <@U0ANN> right about this?"
+		},
+		"files": func(w *world, r *request) {
+			m := w.sharing(w.root.TS, sim.SlackFile{ID: "F0PNG", Name: "shot.png", Mimetype: "image/png", Content: pictureBytes(w.t, "image/png", 1, 1)},
+				sim.SlackFile{ID: "F0DRIVE", Name: "end abab\nplan", ExternalURL: "https://drive.example.com/x"})
+			*r = w.askedBy(m)
+			r.Text = ""
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := talkWorld(t, sim.SlackOptions{})
+			r := w.askedBy(w.root)
+			edit(w, &r)
+			brief, _ := w.prepare(sessions.Turn{ID: "turn_1", Attempt: 1, Message: said(r), Request: r.encode()}, t.TempDir())
+			golden(t, "prompts/"+name+".md", brief.Prompt)
+		})
+	}
+}
+
 func TestDirectMessagesThatAreOneSessionHaveAHistory(t *testing.T) {
 	t.Parallel()
 	w := talkWorld(t, sim.SlackOptions{})
@@ -122,7 +150,7 @@ func TestDirectMessagesThatAreOneSessionHaveAHistory(t *testing.T) {
 		strings.Index(messages, "line 58.") > strings.Index(messages, "line 59.") {
 		t.Errorf("not the newest in their order:\n%s", messages)
 	}
-	if !strings.Contains(brief.Prompt, "direct messages with you") {
+	if !strings.Contains(brief.Prompt, "a direct conversation with you") {
 		t.Errorf("the prompt:\n%s", brief.Prompt)
 	}
 }

@@ -125,7 +125,10 @@ func (b *briefing) heading(ctx context.Context, q question) string {
 // asks is a question in words, with all of it visible.
 func (b *briefing) asks(ctx context.Context, q question) string {
 	text := strings.TrimSpace(b.readable(ctx, q.Text))
-	if text == "" {
+	switch {
+	case text == "" && len(q.Files) > 0:
+		text = "(files without words)" // their names are said where strangers' text is
+	case text == "":
 		text = q.message
 	}
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")

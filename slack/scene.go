@@ -20,7 +20,7 @@ type scene struct {
 func (n *names) scene(ctx context.Context, r request) scene {
 	s := scene{channel: event.ID(r.Channel), audience: "Everybody in the channel can read the answer."}
 	if isDirect(r.ChannelType, r.Channel) {
-		s.where, s.audience = "direct messages with you", "Nobody but who asks reads the answer."
+		s.where, s.audience = "a direct conversation with you", "Nobody but who asks reads the answer."
 		return s
 	}
 	var ch web.Channel
