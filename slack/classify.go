@@ -54,23 +54,23 @@ type refused struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
-	told map[string]string // Slack's code by workspace
+	told map[string]string // Slack's code by installation
 }
 
 func newRefused(log *slog.Logger) *refused { return &refused{log: log, told: map[string]string{}} }
 
-// note records how a write into a workspace ended.
-func (r *refused) note(team string, err error) {
+// note records how a call ended that was made for an installation.
+func (r *refused) note(installation string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before, known := r.told[team]
+	before, known := r.told[installation]
 	switch code := web.Code(err); {
 	case err == nil && known:
-		delete(r.told, team)
-		r.log.Info("Slack takes the app's token again", "team", team)
+		delete(r.told, installation)
+		r.log.Info("Slack takes the app's token again", "installation", installation)
 	case !errors.Is(err, web.ErrAuth) || known && before == code || len(r.told) >= maxRefused:
 	default:
-		r.told[team] = code
-		r.log.Error("Slack does not take the app's token; what is owed there waits until a person has changed that", "team", team, "error", err)
+		r.told[installation] = code
+		r.log.Error("Slack does not take the app's token; what is owed there waits until a person has changed that", "installation", installation, "error", err)
 	}
 }

@@ -235,3 +235,36 @@ func TestCheckApp(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Of an organisation that has the app as a whole, the operator is told once that
+// its token is refused, whichever of its workspaces that shows in, and once that it
+// is taken again.
+func TestARefusedTokenIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for name, enterprise := range map[string]string{"a workspace": "", "an organisation": "E0ACME"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, unhurried)
+			to := w.thread()
+			to.Enterprise = enterprise
+			w.Fail(sim.SlackFault{Method: "*", Error: "invalid_auth", Times: -1})
+			asks := request{address: to, Trigger: byMention, TS: w.root.TS, User: ann, Verb: verbAsk}
+			if _, err := w.channel.Weigh(t.Context(), sessions.Intent{Action: sessions.ActionRun, Request: asks.encode()}); err == nil {
+				t.Fatal("weighed with a token that is refused")
+			}
+			item := w.item(kindPost, postPayload{To: to, Key: "answer", Markdown: "Yes."})
+			if _, err := w.deliver(item); err == nil {
+				t.Fatal("posted with a token that is refused")
+			}
+			w.ClearFaults()
+			item.Attempts++
+			w.must(item)
+			if n := strings.Count(w.logs.String(), "Slack does not take the app's token"); n != 1 {
+				t.Errorf("told %d times that the token is refused:\n%s", n, w.logs)
+			}
+			if n := strings.Count(w.logs.String(), "Slack takes the app's token again"); n != 1 {
+				t.Errorf("told %d times that it is taken again:\n%s", n, w.logs)
+			}
+		})
+	}
+}

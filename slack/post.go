@@ -28,13 +28,13 @@ func (c *Channel) post(ctx context.Context, item sessions.Item, p postPayload) (
 	r := c.render(item, p)
 	done, err := c.live.finish(ctx, item, p, r.messages())
 	if err != nil {
-		c.refused.note(p.To.Team, err)
+		c.refused.note(p.To.install(), err)
 		return sessions.Receipt{}, err
 	}
 	w := c.writer(item, p.To.place(), p.Since)
 	w.skipped = done.Parts
 	err = w.all(ctx, r.after(done))
-	c.refused.note(p.To.Team, err)
+	c.refused.note(p.To.install(), err)
 	switch {
 	case displaced(err):
 		receipt, err := c.elsewhere(ctx, item, p, err)
