@@ -57,6 +57,7 @@ func inLiveWorld(t *testing.T, reply Reply, test func(t *testing.T, w *liveWorld
 		w.root = s.Post(sim.Saying{Channel: general, User: ann, Text: "what is this?"})
 		w.restart()
 		test(t, w)
+		w.everythingFits()
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

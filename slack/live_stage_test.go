@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/slack/web"
 )
 
@@ -120,6 +122,13 @@ func (f *fakeStage) check() {
 		if found := calls.FindString(m.text); found != "" {
 			f.t.Errorf("a message calls people: %q in %q", found, m.text)
 		}
+		blocks, err := json.Marshal(m.blocks)
+		if err == nil && len(m.blocks) > 0 {
+			err = sim.CheckSlackMessage("", blocks)
+		}
+		if err != nil {
+			f.t.Error(err)
+		}
 	}
 }
 
@@ -132,6 +141,9 @@ func (f *fakeStage) find(ts string) *stageMessage {
 }
 
 func (f *fakeStage) add(m stageMessage) string {
+	if !m.streaming && len(m.text) > 4000 && len(m.blocks) == 0 {
+		f.t.Errorf("a text of %d bytes becomes several messages", len(m.text))
+	}
 	f.ids++
 	m.ts = fmt.Sprintf("%d.%06d", time.Now().Unix(), f.ids)
 	f.messages = append(f.messages, &m)

@@ -84,6 +84,7 @@ func newWorldOf(t *testing.T, so sim.SlackOptions, edit ...func(*Options)) *worl
 	s.AddUser(sim.SlackUser{ID: ann, Team: team, Name: "ann", RealName: "Ann Example"})
 	s.AddChannel(sim.SlackChannel{ID: general, Team: team, Name: "general"})
 	t.Cleanup(func() {
+		w.everythingFits()
 		transport.CloseIdleConnections()
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -196,6 +197,15 @@ func (w *world) nothingRefused() {
 		if call.Error != "" {
 			w.t.Errorf("%s was refused: %s", call.Method, call.Error)
 		}
+	}
+}
+
+// everythingFits fails where Slack would have refused, split or cut what was said to
+// it, or where that would have called everybody.
+func (w *world) everythingFits() {
+	w.t.Helper()
+	for _, misfit := range w.Unfit() {
+		w.t.Error(misfit)
 	}
 }
 

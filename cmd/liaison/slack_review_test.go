@@ -22,7 +22,12 @@ func workspace(t *testing.T) (*sim.Slack, sim.Workspace) {
 	if _, err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		for _, misfit := range s.Unfit() {
+			t.Error(misfit)
+		}
+		_ = s.Close()
+	})
 	acme := s.AddWorkspace(sim.Workspace{ID: slackTeam})
 	s.AddUser(sim.SlackUser{ID: slackAnn, Team: slackTeam})
 	s.AddUser(sim.SlackUser{ID: slackBob, Team: slackTeam})

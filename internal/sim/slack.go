@@ -75,6 +75,7 @@ type Slack struct {
 	tokens     map[string]*slackToken
 	files      map[string]*slackFile
 	calls      []SlackCall
+	misfits    []string // see Unfit
 	faults     []*slackFault
 	statuses   map[statusPlace]SlackStatus
 	interact   slackInteractions

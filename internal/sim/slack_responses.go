@@ -32,7 +32,15 @@ func (s *Slack) newResponseURL(c *slackChannel, message, thread, user string) st
 func (s *Slack) takeResponse(path string, body []byte) slackAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.respond(s.interact.answers[path], body)
+	answer := s.respond(s.interact.answers[path], body)
+	var said struct {
+		Text   string          `json:"text"`
+		Blocks json.RawMessage `json:"blocks"`
+	}
+	if json.Unmarshal(body, &said) == nil {
+		s.judge("response_url", map[string]string{"text": said.Text, "blocks": string(said.Blocks)}, answer.body)
+	}
+	return answer
 }
 
 // respond shows an answer. Callers hold the lock.

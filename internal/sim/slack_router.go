@@ -128,6 +128,7 @@ func (s *Slack) perform(r *http.Request, name string, args map[string]string, to
 		return refusal
 	}
 	answer := m.handle(q)
+	s.judge(name, args, answer)
 	if answer["ok"] == true {
 		s.notify()
 	}

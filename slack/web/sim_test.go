@@ -33,6 +33,9 @@ func newSim(t *testing.T) (*Client, *sim.Slack, Place) {
 	s.AddChannel(sim.SlackChannel{ID: "C0GENERAL", Team: w.ID, Name: "general"})
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(func() {
+		for _, misfit := range s.Unfit() {
+			t.Error(misfit)
+		}
 		transport.CloseIdleConnections()
 		if err := s.Close(); err != nil {
 			t.Error(err)
