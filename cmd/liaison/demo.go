@@ -33,11 +33,13 @@ func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Short: "Watch the main job on simulated platforms",
 		Long: `Watch signed webhooks become reviews and answers on a pull request: a review
 with remarks on lines, a question, a push during the review, a re-run, a stop.
+Then in Slack: a mention, a follow-up while the agent is busy, a stop, and a
+review that is handed over to a pull request and reported back.
 
-A GitHub simulator and the service, with its bridge as a child process, run on
-loopback in a temporary directory. Of your environment only LIAISON_LOG_LEVEL
-is used, and nothing leaves this machine. Each step is verified on the
-simulator's side.`,
+Simulators of GitHub and Slack and the service, with its bridge as a child
+process, run on loopback in a temporary directory. Of your environment only
+LIAISON_LOG_LEVEL is used, and nothing leaves this machine. Each step is
+verified on the simulators' side.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			seen, err := newExchanges(record)
@@ -97,9 +99,19 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 	}
 	defer func() { err = errors.Join(err, hub.Close()) }()
 
+	chat := sim.NewSlack(sim.SlackOptions{SigningSecret: secret})
+	chatURL, err := chat.Start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, chat.Close()) }()
+	acme := chat.AddWorkspace(sim.Workspace{ID: demoTeam, Name: "Acme"})
+
 	show := &screen{w: stdout, lost: abandon}
-	show.step("A GitHub on %s, and Liaison %s beside it", apiURL, buildVersion())
-	cfg, err := demoConfig(environ, dir, apiURL, key, secret)
+	show.step("A GitHub on %s, a Slack on %s, and Liaison %s beside them", apiURL, chatURL, buildVersion())
+	cfg, err := demoConfig(environ, dir, apiURL, key, secret,
+		config.EnvSlackSecret+"="+secret, config.EnvSlackBotToken+"="+acme.BotToken, config.EnvSlackAPIURL+"="+chatURL,
+		config.EnvPeople+"="+demoPerson+"=mona")
 	if err != nil {
 		return unusable(err)
 	}
@@ -127,6 +139,10 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 		printed: map[string]int{},
 	}
 	err = play.run(ctx)
+	if err == nil {
+		chat.SetTarget("http://" + s.listener.Addr().String() + "/webhooks/slack")
+		err = (&talk{play: play, chat: chat, bot: acme.BotUser}).run(ctx)
+	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, context.Canceled):
 		return errors.New("stopped before every step was verified")
@@ -135,7 +151,7 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 	case err != nil:
 		return fmt.Errorf("the demo failed: %w", err)
 	}
-	show.step("Verified on the simulator's side: each check concluded, one comment with results, updated in place")
+	show.step("Verified on the simulators' side: each check concluded, one comment with results, updated in place; in Slack one answer to each question")
 	if !once {
 		show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
 		<-ctx.Done()
@@ -147,7 +163,7 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 }
 
 // demoConfig is what an operator would put into the environment.
-func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secret string) (*config.Config, error) {
+func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secret string, more ...string) (*config.Config, error) {
 	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	level := "info"
 	if l := lookup(environ)(config.EnvLogLevel); l != "" {
@@ -158,17 +174,17 @@ func demoConfig(environ []string, dir, apiURL string, key *rsa.PrivateKey, secre
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return nil, err
 	}
-	return config.Load([]string{
-		config.EnvAddr + "=127.0.0.1:0",
-		config.EnvStateDir + "=" + dir,
-		config.EnvLogLevel + "=" + level,
-		config.EnvGitHubAppID + "=" + strconv.Itoa(demoAppID),
-		config.EnvGitHubKey + "=" + string(encoded),
-		config.EnvGitHubSecret + "=" + secret,
-		config.EnvGitHubAPIURL + "=" + apiURL,
-		config.EnvBotName + "=liaison",
-		config.EnvGitHubWritePause + "=0", // the simulated GitHub has no limit on bursts
-	}, file)
+	return config.Load(append(more,
+		config.EnvAddr+"=127.0.0.1:0",
+		config.EnvStateDir+"="+dir,
+		config.EnvLogLevel+"="+level,
+		config.EnvGitHubAppID+"="+strconv.Itoa(demoAppID),
+		config.EnvGitHubKey+"="+string(encoded),
+		config.EnvGitHubSecret+"="+secret,
+		config.EnvGitHubAPIURL+"="+apiURL,
+		config.EnvBotName+"=liaison",
+		config.EnvGitHubWritePause+"=0", // the simulated GitHub has no limit on bursts
+	), file)
 }
 
 func randomHex(bytes int) string {
