@@ -17,10 +17,12 @@ import (
 	"github.com/liaison-bot/liaison/slack/web"
 )
 
-// The bounds of the files that are fetched for one turn: how many, and in bytes
+// The bounds of the files that are fetched for one turn: how many, how many are
+// asked for at all, as anybody can fill a thread with those that fail, and in bytes
 // each and together.
 const (
 	maxFetched    = 20
+	maxTried      = 40
 	maxFileBytes  = 10 << 20
 	maxFilesBytes = 30 << 20
 )
@@ -71,7 +73,8 @@ func (b *briefing) sharedFiles() []sharedFile {
 // fetch gets the files within their bounds. One that cannot be had is named with the
 // reason; only Slack's rate limit, and a moment's failure, are worth waiting for.
 func (c *Channel) fetch(ctx context.Context, t sessions.Turn, at web.Place, all []sharedFile) error {
-	fetched, left := 0, int64(maxFilesBytes)
+	fetched, tried, left := 0, 0, int64(maxFilesBytes)
+	outage := "" // why nobody waits for the older files any more
 	for i := range all {
 		f := &all[i]
 		switch {
@@ -81,13 +84,20 @@ func (c *Channel) fetch(ctx context.Context, t sessions.Turn, at web.Place, all 
 			f.why = "Slack gives the app no access to it"
 		case f.Size > maxFileBytes:
 			f.why = fmt.Sprintf("it has more than %d MiB", maxFileBytes>>20)
-		case fetched == maxFetched:
+		case fetched == maxFetched || tried == maxTried:
 			f.why = fmt.Sprintf("there are more than %d files", maxFetched)
 		case f.Size > left:
 			f.why = fmt.Sprintf("the files have more than %d MiB together", maxFilesBytes>>20)
+		case outage != "" && !f.asked:
+			f.why = outage
 		default:
-			if err := c.fetchOne(ctx, t, at, f, min(left, maxFileBytes)); err != nil {
+			tried++
+			failed, err := c.fetchOne(ctx, t, at, f, min(left, maxFileBytes))
+			if err != nil {
 				return err
+			}
+			if failed {
+				outage = f.why
 			}
 		}
 		if f.why == "" {
@@ -98,15 +108,16 @@ func (c *Channel) fetch(ctx context.Context, t sessions.Turn, at web.Place, all 
 	return nil
 }
 
-func (c *Channel) fetchOne(ctx context.Context, t sessions.Turn, at web.Place, f *sharedFile, most int64) error {
+// fetchOne gets one file. Outage says that Slack would not give another one either.
+func (c *Channel) fetchOne(ctx context.Context, t sessions.Turn, at web.Place, f *sharedFile, most int64) (outage bool, err error) {
 	content, _, err := c.web.Download(ctx, at, f.URL, most)
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	case errors.Is(err, web.ErrLimited) && f.asked:
-		return fmt.Errorf("fetch a file: %w", err)
+		return false, fmt.Errorf("fetch a file: %w", err)
 	case errors.Is(err, web.ErrUnsent) && f.asked && t.Attempt <= 1:
-		return &sessions.RetryError{After: fileAgain, Err: fmt.Errorf("fetch a file: %w", err)}
+		return false, &sessions.RetryError{After: fileAgain, Err: fmt.Errorf("fetch a file: %w", err)}
 	case errors.Is(err, web.ErrLimited):
 		f.why = "Slack's rate limit did not let the host fetch it in time"
 	case errors.Is(err, web.ErrRefused):
@@ -124,7 +135,7 @@ func (c *Channel) fetchOne(ctx context.Context, t sessions.Turn, at web.Place, f
 		f.content, f.kind = content, kindOf(content)
 		f.path = path.Join(filesFolder, savedName(f.File))
 	}
-	return nil
+	return errors.Is(err, web.ErrLimited) || errors.Is(err, web.ErrUnsent), nil
 }
 
 // isHTML reports whether content is a page, whatever its name says.

@@ -3,6 +3,7 @@ package slack
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -160,6 +161,34 @@ func TestFilesThatFail(t *testing.T) {
 	brief, dir := w.prepare(w.asking(w.MentionIn(general, w.root.TS, ann, "and?")), t.TempDir())
 	if !strings.Contains(read(t, dir, "about.md"), "rate limit") || brief.Note != "3 messages, 0 of 1 files" {
 		t.Errorf("note %q", brief.Note)
+	}
+}
+
+// Anybody can fill a thread with files that cannot be had. Asking for them ends.
+func TestFilesThatFailWithoutEnd(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault sim.SlackFault
+		want  int
+	}{
+		"not for us": {sim.SlackFault{Method: "file", Status: http.StatusForbidden, Times: -1}, maxTried},
+		"an outage":  {sim.SlackFault{Method: "file", Status: http.StatusBadGateway, Times: -1}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := talkWorld(t, sim.SlackOptions{})
+			for i := range maxTried + 5 {
+				w.sharing(w.root.TS, sim.SlackFile{ID: fmt.Sprintf("F0N%d", i), Content: []byte("new")})
+			}
+			w.Fail(tt.fault)
+			_, dir := w.prepare(w.asking(w.MentionIn(general, w.root.TS, ann, "and?")), t.TempDir())
+			if got := len(w.Calls("file")); got != tt.want {
+				t.Errorf("asked for %d files", got)
+			}
+			if about := read(t, dir, "about.md"); strings.Count(about, "not fetched") != maxTried+5 {
+				t.Errorf("about:\n%s", about)
+			}
+		})
 	}
 }
 
