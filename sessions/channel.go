@@ -127,6 +127,9 @@ type Intent struct {
 	Existing bool
 	// MessageID names the message in its session, for ActionAmend.
 	MessageID string
+	// TurnID, with ActionStop, is the turn that whoever asks saw at work: once that
+	// has ended, nothing is stopped. Empty stops whatever there is.
+	TurnID string
 	// Quiet, with ActionRun, is how long nobody may have said more before the turn
 	// begins; each message that is gathered into it begins the time anew, for at
 	// most [MaxQuiet] in all.

@@ -327,7 +327,7 @@ func (w *world) Map(d Delivery) (Intent, error) {
 	}
 	switch r.Do {
 	case "stop":
-		in.Action = ActionStop
+		in.Action, in.TurnID = ActionStop, r.Note.TurnID
 	case "archive":
 		in.Action = ActionArchive
 	case "wake":

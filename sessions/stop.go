@@ -238,6 +238,9 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 			a.witness(d, del, in, StopVerdict{})
 			return nil
 		}
+		if in.TurnID != "" && !slices.ContainsFunc(a.open(), func(t state.Turn) bool { return t.ID == in.TurnID }) {
+			o.among = []string{}
+		}
 		s := a.stop(d, o)
 		a.witness(d, del, in, StopVerdict{Ended: len(s.ended()) > 0, Refused: len(s.left) > 0})
 		switch ended := s.ended(); {

@@ -230,6 +230,24 @@ func TestAStopThatFindsNothing(t *testing.T) {
 	})
 }
 
+// A button that stops one turn does not stop those that come after it.
+func TestAStopOfATurnThatHasEnded(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.send(request{Key: "k", Text: "one", Coalesce: true})
+		h.wait(time.Minute)
+		ended := h.lastTurn("k").ID
+		h.send(request{Key: "k", Text: "two", Coalesce: true})
+		h.settle()
+		id := h.send(request{Do: "stop", Key: "k", Note: Note{TurnID: ended}})
+		h.settle()
+		h.wantDelivery(id, state.DeliveryIgnored, "nothing to stop")
+		id = h.send(request{Do: "stop", Key: "k", Note: Note{TurnID: h.lastTurn("k").ID}})
+		h.settle()
+		h.wantDelivery(id, state.DeliveryDone, "stopped turn")
+		h.wantTurns("k", ":completed", ":interrupted")
+	})
+}
+
 // What comes while a channel thinks about a stop is not what was to be stopped.
 func TestAStopEndsOnlyWhatWasThere(t *testing.T) {
 	slow := func(o *Options) {

@@ -35,7 +35,9 @@ func (m mapper) click(i event.Interaction, a event.Action) sessions.Intent {
 		in.Urgent = true
 		return in
 	case a.ID == actionStop && namesTurn(a.Value) && r.MessageTS != "" && m.ours(i):
-		return m.stop(r)
+		in := m.stop(r)
+		in.TurnID = a.Value
+		return in
 	case a.ID == actionFeedback && r.MessageTS != "" && m.ours(i):
 		if verdict, turn, ok := readFeedback(a.Value); ok {
 			return m.feedback(r, verdict, turn)

@@ -12,6 +12,7 @@ import (
 const (
 	stoppedText   = "Stopped."
 	nothingToStop = "Nothing is running here."
+	endedBefore   = "That had ended already."
 	mayNotStop    = "I go on: only who asked for this, an admin or an owner of the workspace, or whoever runs me can stop it."
 )
 
@@ -53,6 +54,8 @@ func (c *Channel) StopEffects(raw json.RawMessage, v sessions.StopVerdict) []ses
 		return aside(r, "stopped", stoppedText)
 	case r.Trigger == byReply:
 		return nil
+	case r.Trigger == byClick:
+		return aside(r, "stopped", endedBefore)
 	}
 	return aside(r, "stopped", nothingToStop)
 }

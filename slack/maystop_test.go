@@ -69,6 +69,7 @@ func TestWhatIsSaidOfAStop(t *testing.T) {
 		"nothing":                        {byMention, false, nothing, []string{kindEphemeral}, nothingToStop},
 		"nothing, said to nobody":        {byReply, false, nothing, nil, ""},
 		"nothing, by Slack's own button": {byStopEvent, false, nothing, []string{kindEphemeral}, nothingToStop},
+		"nothing, by a click":            {byClick, false, nothing, []string{kindEphemeral}, endedBefore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,5 +102,15 @@ func TestStopOfAStranger(t *testing.T) {
 	w.MentionIn(shared, root.TS, ann, "stop")
 	if in := w.weigh(w.last("app_mention")); in.Action != sessions.ActionStop || in.Key != "slack:T0ACME:C0SHARED:"+root.TS {
 		t.Errorf("action %v of %q", in.Action, in.Key)
+	}
+}
+
+// A button to stop may be left on a message of long ago.
+func TestAButtonStopsItsTurnOnly(t *testing.T) {
+	t.Parallel()
+	in, err := Map(example(t, "interaction.stop"), self, settings())
+	must(t, err)
+	if in.Action != sessions.ActionStop || in.TurnID == "" || in.TurnID != requestOf(t, in).Value {
+		t.Errorf("action %d of turn %q, and the button's is %q", in.Action, in.TurnID, requestOf(t, in).Value)
 	}
 }
