@@ -110,10 +110,10 @@ func (n *names) role(ctx context.Context, m web.Reply) string {
 	switch {
 	case n.ours(m.User), m.Bot != "" && m.Bot == n.own.BotID:
 		return roleSelf
+	case m.App != "" || m.Bot != "":
+		return roleApp // some apps write under the account of who installed them
 	case m.User != "" && n.asks[m.User]:
 		return roleAsks
-	case m.App != "" || m.Bot != "":
-		return roleApp
 	}
 	u := n.user(ctx, m.User)
 	switch {
