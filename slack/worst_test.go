@@ -112,7 +112,7 @@ func TestWorstTextsWhileTheyGrow(t *testing.T) {
 	for _, reply := range []Reply{ReplyStream, ReplyEdit} {
 		for _, name := range slices.Sorted(maps.Keys(worst)) {
 			t.Run(string(reply)+" "+name, func(t *testing.T) {
-				inLiveWorld(t, reply, func(t *testing.T, w *liveWorld) {
+				inLiveWorld(t, reply, func(_ *testing.T, w *liveWorld) {
 					f := w.begin(w.request(), nil)
 					text := strings.ToValidUTF8(worst[name], "\uFFFD")
 					f.happen(sessions.EventActionsRequested, map[string]any{"actions": []map[string]string{{"name": text}}})
