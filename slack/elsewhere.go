@@ -23,7 +23,7 @@ func (c *Channel) elsewhere(ctx context.Context, item sessions.Item, p postPaylo
 	}
 	receipt.Remember = map[string]string{surfaceDetached: reason}
 	who := cmp.Or(p.User, p.Mention)
-	if who == "" || item.Surface[surfaceDetached] == reason || isDirectChannel(p.To.Channel) {
+	if who == "" || item.Surface[surfaceDetached] == reason || isDirect("", p.To.Channel) {
 		return receipt, nil
 	}
 	at := p.To.place()
@@ -58,7 +58,3 @@ func whyDirect(reason string) string {
 	}
 	return "I may not write where you asked me, so I answer you here."
 }
-
-// isDirectChannel reports whether a channel is a conversation of one person with
-// us. Their ids begin with D.
-func isDirectChannel(id string) bool { return len(id) > 0 && id[0] == 'D' }

@@ -17,10 +17,9 @@ func (m mapper) tooLate(a asking) sessions.Intent {
 		return in
 	}
 	in.Key, in.Principal, in.Fact = a.key(), a.principal(), a.fact(a.TS)
-	in.Effects = []sessions.Effect{{
-		Name: "late", Kind: kindPost,
-		Payload: encode(postPayload{To: a.address, Key: "late:" + a.TS, Mention: a.User, Markdown: lateText}),
-	}}
+	in.Effects = []sessions.Effect{effect("late", kindPost, postPayload{
+		To: a.address, Key: "late:" + a.TS, Mention: a.User, Markdown: lateText,
+	})}
 	return in
 }
 

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/liaison-bot/liaison/sessions"
@@ -57,13 +56,12 @@ func (m mapper) ours(i event.Interaction) bool {
 
 // feedback is the intent of a judgement on an answer.
 func (m mapper) feedback(r request, verdict, turn string) sessions.Intent {
-	data, err := json.Marshal(sessions.Feedback{Principal: r.principal(), Verdict: verdict})
-	if err != nil {
-		panic(err) // two texts always encode
-	}
 	return sessions.Intent{
 		Action: sessions.ActionNote, Reason: "feedback (" + verdict + "): " + r.reason(), Key: r.key(), Principal: r.principal(),
-		Note:    sessions.Note{Event: sessions.EventFeedbackReceived, TurnID: turn, Data: data},
+		Note: sessions.Note{
+			Event: sessions.EventFeedbackReceived, TurnID: turn,
+			Data: encode(sessions.Feedback{Principal: r.principal(), Verdict: verdict}),
+		},
 		Effects: tell(r, clickThanks), Urgent: true,
 	}
 }
@@ -73,10 +71,9 @@ func tell(r request, text string) []sessions.Effect {
 	if r.Channel == "" && r.ResponseURL == "" {
 		return nil // on a home tab nothing can be said
 	}
-	return []sessions.Effect{{
-		Name: "told", Kind: kindEphemeral,
-		Payload: encode(ephemeralPayload{To: r.address, User: r.User, Markdown: text, ResponseURL: r.ResponseURL}),
-	}}
+	return []sessions.Effect{effect("told", kindEphemeral, ephemeralPayload{
+		To: r.address, User: r.User, Markdown: text, ResponseURL: r.ResponseURL,
+	})}
 }
 
 // namesTurn reports whether a button's value can be a turn's id.

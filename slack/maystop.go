@@ -47,9 +47,7 @@ func (c *Channel) StopEffects(raw json.RawMessage, v sessions.StopVerdict) []ses
 	case v.Refused:
 		return aside(r, "stopped", mayNotStop)
 	case v.Ended && r.TS != "" && c.settings.Reactions:
-		return []sessions.Effect{{
-			Name: "stopped", Kind: kindReaction, Payload: encode(reactionPayload{To: r.address, TS: r.TS, Add: reactionStopped}),
-		}}
+		return []sessions.Effect{effect("stopped", kindReaction, reactionPayload{To: r.address, TS: r.TS, Add: reactionStopped})}
 	case v.Ended:
 		return aside(r, "stopped", stoppedText)
 	case r.Trigger == byReply:

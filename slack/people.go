@@ -40,8 +40,5 @@ func (c *Channel) weighReview(ctx context.Context, in sessions.Intent, r request
 		}
 		in.Key = r.key()
 	}
-	return owing(in, sessions.Effect{
-		Name: "review", Kind: kindReview,
-		Payload: encode(reviewPayload{From: r.address, URL: r.Argument, Login: login, User: r.User}),
-	}), nil
+	return owing(in, effect("review", kindReview, reviewPayload{From: r.address, URL: r.Argument, Login: login, User: r.User})), nil
 }

@@ -37,12 +37,9 @@ func (c *Channel) weigh(ctx context.Context, in sessions.Intent, r request) (ses
 	case in.Action == sessions.ActionStop:
 		return in, nil // who may end what runs is judged when that is known
 	case r.Trigger == byHome:
-		return owing(in, sessions.Effect{
-			Name: "home", Kind: kindHome,
-			Payload: encode(homePayload{To: address{Team: r.Team, Enterprise: r.Enterprise}, User: r.User}),
-		}), nil
+		return owing(in, effect("home", kindHome, homePayload{To: address{Team: r.Team, Enterprise: r.Enterprise}, User: r.User})), nil
 	case r.Trigger == byAssistant:
-		return owing(in, sessions.Effect{Name: "prompts", Kind: kindPrompts, Payload: encode(promptsPayload{To: r.address})}), nil
+		return owing(in, effect("prompts", kindPrompts, promptsPayload{To: r.address})), nil
 	case r.Trigger == byShortcut, r.Trigger == byClick:
 		return c.openAsk(ctx, in, r), nil
 	}
@@ -106,8 +103,5 @@ func aside(r request, name, text string) []sessions.Effect {
 
 // postIn is a message where it was asked.
 func postIn(r request, name, text string) sessions.Effect {
-	return sessions.Effect{
-		Name: name, Kind: kindPost,
-		Payload: encode(postPayload{To: r.address, Key: name + ":" + r.TS, Markdown: text, User: r.User, Since: r.TS}),
-	}
+	return effect(name, kindPost, postPayload{To: r.address, Key: name + ":" + r.TS, Markdown: text, User: r.User, Since: r.TS})
 }

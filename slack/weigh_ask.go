@@ -34,10 +34,10 @@ func (c *Channel) pose(ctx context.Context, in sessions.Intent, r request) (sess
 		in.Reason += ": it cannot be asked there"
 		if r.Trigger == bySubmit {
 			// The app may be in no such channel: then a direct message tells it.
-			return owing(in, sessions.Effect{Name: "asked", Kind: kindPost, Payload: encode(postPayload{
+			return owing(in, effect("asked", kindPost, postPayload{
 				To: address{Team: r.Team, Enterprise: r.Enterprise, Channel: r.Channel}, Key: key + ":refused",
 				Mention: r.User, User: r.User, Failed: true, Markdown: text,
-			})}), nil
+			})), nil
 		}
 		r.ResponseURL = response
 		return owing(in, aside(r, "asked", text)...), nil
