@@ -67,7 +67,7 @@ func inLiveWorld(t *testing.T, reply Reply, test func(t *testing.T, w *liveWorld
 // restart begins a new process, which knows what the session remembers.
 func (w *liveWorld) restart() {
 	w.t.Helper()
-	settings := DefaultSettings()
+	settings := defaults()
 	settings.Reply = w.reply
 	var err error
 	w.channel, err = New(Options{

@@ -25,7 +25,7 @@ var self = Self{AppID: "A0LIAISON", Team: "T0ACME", BotUser: "U0BOT", BotID: "B0
 // settings are those of a workspace in which two channels are watched and one app is
 // answered.
 func settings() Settings {
-	s := DefaultSettings()
+	s := defaults()
 	s.Watch = []Watch{{Channel: "C0WATCH", Debounce: 20 * time.Second}, {Channel: "C0ALL", All: true}}
 	s.Bots = []string{"A0PAGER"}
 	return s

@@ -46,8 +46,3 @@ type Watch struct {
 	// Debounce is how long nobody may have said more before the turn begins.
 	Debounce time.Duration
 }
-
-// DefaultSettings returns what holds without a file.
-func DefaultSettings() Settings {
-	return Settings{MentionInThreads: true, Reply: ReplyMessage, Reactions: true}
-}

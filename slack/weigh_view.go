@@ -21,7 +21,7 @@ const lateClick = "I could not open a window for your question in time. Please t
 func (c *Channel) openAsk(ctx context.Context, in sessions.Intent, r request) sessions.Intent {
 	ctx, cancel := context.WithTimeout(ctx, limits.Acknowledge)
 	defer cancel()
-	_, err := c.web.OpenView(ctx, r.place(), r.TriggerID, c.askView(r))
+	err := c.web.OpenView(ctx, r.place(), r.TriggerID, c.askView(r))
 	in = owing(in)
 	switch code := web.Code(err); {
 	case err == nil:

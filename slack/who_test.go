@@ -42,7 +42,7 @@ func (w *world) people() {
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	settings := func(edit func(*Settings)) *Settings {
-		s := DefaultSettings()
+		s := defaults()
 		edit(&s)
 		return &s
 	}

@@ -91,7 +91,7 @@ func newWorldOf(t *testing.T, so sim.SlackOptions, edit ...func(*Options)) *worl
 		}
 	})
 	o := Options{
-		Workspaces: tokens{w.team}, Settings: DefaultSettings(), APIURL: s.URL(), Transport: transport,
+		Workspaces: tokens{w.team}, Settings: defaults(), APIURL: s.URL(), Transport: transport,
 		Logger: slog.New(slog.NewTextHandler(w.logs, nil)),
 		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") },
 	}
@@ -217,4 +217,9 @@ func (w *world) nobodyCalled() {
 			w.t.Errorf("calls %v", m.Pings)
 		}
 	}
+}
+
+// defaults are the settings of an operator who sets none.
+func defaults() Settings {
+	return Settings{MentionInThreads: true, Reply: ReplyMessage, Reactions: true}
 }

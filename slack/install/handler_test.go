@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -210,7 +211,7 @@ func TestInstallationThatCannotBeStored(t *testing.T) {
 	if rw := b.get("/slack/oauth?code=good-code&state=" + b.begin()); rw.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", rw.Code, rw.Body)
 	}
-	if _, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, install.ErrNotInstalled) {
+	if _, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("got %v", err)
 	}
 }

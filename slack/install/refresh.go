@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/liaison-bot/liaison/slack/workspace"
 )
 
 const (
@@ -88,7 +90,7 @@ func (s *Store) refresh(ctx context.Context, r record) (record, error) {
 	case unsaved:
 		return next, s.put(ctx, next)
 	case r.Spent || r.Refresh == "":
-		return r, fmt.Errorf("the token of %s ended at %s and cannot be replaced; install the app anew: %w", id, r.Expires.UTC().Format(time.RFC3339), ErrNotInstalled)
+		return r, fmt.Errorf("the token of %s ended at %s and cannot be replaced; install the app anew: %w", id, r.Expires.UTC().Format(time.RFC3339), workspace.ErrNotInstalled)
 	}
 	before := r
 	// Stored first: it proves that what Slack gives can be kept, and tells the next
@@ -104,7 +106,7 @@ func (s *Store) refresh(ctx context.Context, r record) (record, error) {
 		r.Refreshing, r.Spent = false, true
 		s.log.Error("Slack refuses the refresh token; install the app anew before the token at hand ends",
 			"installation", id, "until", r.Expires, "crashed", before.Refreshing, "error", err)
-		return before, errors.Join(fmt.Errorf("replace the token of %s: %w: %w", id, err, ErrNotInstalled), s.put(ctx, r))
+		return before, errors.Join(fmt.Errorf("replace the token of %s: %w: %w", id, err, workspace.ErrNotInstalled), s.put(ctx, r))
 	}
 	if err != nil {
 		return before, fmt.Errorf("replace the token of %s: %w", id, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -111,7 +111,7 @@ func TestSlackIsAwayWhenATokenEnds(t *testing.T) {
 	}
 	w.pass(time.Hour)
 	_, err := w.store.Workspace(t.Context(), "T1", "")
-	if err == nil || errors.Is(err, install.ErrNotInstalled) || !strings.Contains(err.Error(), "internal_error") {
+	if err == nil || errors.Is(err, workspace.ErrNotInstalled) || !strings.Contains(err.Error(), "internal_error") {
 		t.Errorf("after its end: %v", err)
 	}
 	w.answer("oauth.v2.access", nil)
@@ -142,7 +142,7 @@ func TestNewTokenIsStoredBeforeItIsUsed(t *testing.T) {
 		t.Errorf("with a store that is full since: %s", got)
 	}
 	w.pass(time.Hour) // the old one has ended
-	if got, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, state.ErrUnavailable) || errors.Is(err, install.ErrNotInstalled) {
+	if got, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, state.ErrUnavailable) || errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("with a store that is full still: %s, %v", got, err)
 	}
 	w.vault.fail(nil)
@@ -186,7 +186,7 @@ func TestCrashBetweenExchangeAndStore(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	w.pass(time.Hour)
-	if _, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, install.ErrNotInstalled) || !strings.Contains(err.Error(), "install the app anew") {
+	if _, err := w.store.Workspace(t.Context(), "T1", ""); !errors.Is(err, workspace.ErrNotInstalled) || !strings.Contains(err.Error(), "install the app anew") {
 		t.Errorf("after its end: %v", err)
 	}
 	w.install()
@@ -202,7 +202,7 @@ func TestWrongClientSecretEndsNothing(t *testing.T) {
 	w.install()
 	w.pass(13 * time.Hour)
 	w.answer("oauth.v2.access", func(url.Values) string { return `{"ok":false,"error":"bad_client_secret"}` })
-	if _, err := w.store.Workspace(t.Context(), "T1", ""); err == nil || errors.Is(err, install.ErrNotInstalled) {
+	if _, err := w.store.Workspace(t.Context(), "T1", ""); err == nil || errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("got %v", err)
 	}
 	w.answer("oauth.v2.access", nil)

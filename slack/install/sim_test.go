@@ -10,6 +10,7 @@ import (
 
 	"github.com/liaison-bot/liaison/internal/sim"
 	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state/memstore"
 )
 
@@ -55,7 +56,7 @@ func TestInstallationOverHTTP(t *testing.T) {
 	if err := w.store.Removed(t.Context(), "T0NEW", "", w.now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Workspace(t.Context(), "T0NEW", ""); !errors.Is(err, install.ErrNotInstalled) {
+	if _, err := w.store.Workspace(t.Context(), "T0NEW", ""); !errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("after it was uninstalled: %v", err)
 	}
 }

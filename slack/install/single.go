@@ -68,7 +68,7 @@ func (s *Single) Workspace(ctx context.Context, team, enterprise string) (worksp
 	case team != "" && team == who.team:
 	case team == "" && enterprise == who.enterprise:
 	default:
-		return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q, and SLACK_BOT_TOKEN is of %q: %w", team, enterprise, who.team, ErrNotInstalled)
+		return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q, and SLACK_BOT_TOKEN is of %q: %w", team, enterprise, who.team, workspace.ErrNotInstalled)
 	}
 	if team == "" || !who.whole {
 		team = who.team

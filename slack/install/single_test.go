@@ -37,7 +37,7 @@ func TestSingleToken(t *testing.T) {
 	all.Wait()
 	w.pass(1000 * time.Hour)
 	for _, other := range [][2]string{{"T2", ""}, {"T2", "E1"}, {"", "E1"}} {
-		if got, err := s.Workspace(t.Context(), other[0], other[1]); !errors.Is(err, install.ErrNotInstalled) {
+		if got, err := s.Workspace(t.Context(), other[0], other[1]); !errors.Is(err, workspace.ErrNotInstalled) {
 			t.Errorf("%v: %v, %v", other, got, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestSingleTokenOfAnOrganisation(t *testing.T) {
 			t.Errorf("%q: %#v, %v", team, got, err)
 		}
 	}
-	if _, err := s.Workspace(t.Context(), "T1", "E2"); !errors.Is(err, install.ErrNotInstalled) {
+	if _, err := s.Workspace(t.Context(), "T1", "E2"); !errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("another organisation: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestSingleTokenThatIsRefused(t *testing.T) {
 		before := w.asked("auth.test")
 		for range 3 {
 			_, err := s.Workspace(t.Context(), "T1", "")
-			if err == nil || errors.Is(err, workspace.ErrRefused) != refused || errors.Is(err, install.ErrNotInstalled) || strings.Contains(fmt.Sprint(err), "xoxb-") {
+			if err == nil || errors.Is(err, workspace.ErrRefused) != refused || errors.Is(err, workspace.ErrNotInstalled) || strings.Contains(fmt.Sprint(err), "xoxb-") {
 				t.Errorf("%s: %v", answer, err)
 			}
 		}
@@ -109,10 +109,10 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%s: %s, %v", team, got.Token, err)
 		}
 	}
-	if _, err := f.Workspace(t.Context(), "T3", ""); !errors.Is(err, install.ErrNotInstalled) {
+	if _, err := f.Workspace(t.Context(), "T3", ""); !errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("none: %v", err)
 	}
-	if _, err := (install.First{}).Workspace(t.Context(), "T3", ""); !errors.Is(err, install.ErrNotInstalled) {
+	if _, err := (install.First{}).Workspace(t.Context(), "T3", ""); !errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("nobody to ask: %v", err)
 	}
 	w.answer("auth.test", func(url.Values) string { return `{"ok":false,"error":"internal_error"}` })
@@ -123,7 +123,7 @@ func TestFirst(t *testing.T) {
 	}
 	w.answer("auth.test", func(url.Values) string { return `{"ok":false,"error":"internal_error"}` })
 	f = install.First{w.single(), w.store}
-	if _, err := f.Workspace(t.Context(), "T2", ""); err == nil || errors.Is(err, install.ErrNotInstalled) {
+	if _, err := f.Workspace(t.Context(), "T2", ""); err == nil || errors.Is(err, workspace.ErrNotInstalled) {
 		t.Errorf("one that does not know: %v", err)
 	}
 }

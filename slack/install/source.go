@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state"
 )
-
-// ErrNotInstalled is [workspace.ErrNotInstalled].
-var ErrNotInstalled = workspace.ErrNotInstalled
 
 // Workspace implements [workspace.Source].
 func (s *Store) Workspace(ctx context.Context, team, enterprise string) (workspace.Workspace, error) {
@@ -26,7 +22,7 @@ func (s *Store) Workspace(ctx context.Context, team, enterprise string) (workspa
 		}
 		return r.workspace(team), nil
 	}
-	return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q: %w", team, enterprise, ErrNotInstalled)
+	return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q: %w", team, enterprise, workspace.ErrNotInstalled)
 }
 
 // candidates are the ids under which an installation for a workspace may be.
@@ -49,38 +45,27 @@ type First []workspace.Source
 func (f First) Workspace(ctx context.Context, team, enterprise string) (workspace.Workspace, error) {
 	for _, source := range f {
 		w, err := source.Workspace(ctx, team, enterprise)
-		if !errors.Is(err, ErrNotInstalled) {
+		if !errors.Is(err, workspace.ErrNotInstalled) {
 			return w, err
 		}
 	}
-	return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q: %w", team, enterprise, ErrNotInstalled)
+	return workspace.Workspace{}, fmt.Errorf("workspace %q of organisation %q: %w", team, enterprise, workspace.ErrNotInstalled)
 }
 
-// Removed is told that the app was uninstalled in a workspace at a time (the event
-// app_uninstalled). An installation that came later stays. That of a whole
+// Removed is told that the app was uninstalled in a workspace at a time (the events
+// app_uninstalled and tokens_revoked). An installation that came later stays. That of a whole
 // organisation goes only once Slack refuses its token, since the app may have
 // been taken from one workspace of many.
 func (s *Store) Removed(ctx context.Context, team, enterprise string, at time.Time) error {
-	return s.removeAll(ctx, team, enterprise, at, func(record) bool { return true })
-}
-
-// Revoked is told that the tokens of bots were revoked at a time (the event
-// tokens_revoked, its list of bot users). It is as [Store.Removed] where our bot
-// is among them.
-func (s *Store) Revoked(ctx context.Context, team, enterprise string, botUsers []string, at time.Time) error {
-	return s.removeAll(ctx, team, enterprise, at, func(r record) bool { return slices.Contains(botUsers, r.BotUser) })
-}
-
-func (s *Store) removeAll(ctx context.Context, team, enterprise string, at time.Time, gone func(record) bool) error {
 	for _, id := range candidates(team, enterprise) {
-		if err := s.remove(ctx, id, at, gone); err != nil {
+		if err := s.remove(ctx, id, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) remove(ctx context.Context, id string, at time.Time, gone func(record) bool) error {
+func (s *Store) remove(ctx context.Context, id string, at time.Time) error {
 	unlock, err := s.lock(ctx, id, true)
 	if err != nil {
 		return err
@@ -92,7 +77,7 @@ func (s *Store) remove(ctx context.Context, id string, at time.Time, gone func(r
 		return nil
 	case err != nil:
 		return err
-	case r.InstalledAt.After(at) || !gone(r):
+	case r.InstalledAt.After(at):
 		return nil
 	case r.Whole:
 		_, err := s.slack.test(ctx, r.Token)

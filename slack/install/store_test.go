@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/slack/install"
+	"github.com/liaison-bot/liaison/slack/workspace"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/state/memstore"
 )
@@ -46,7 +47,7 @@ func TestOrganisationInstall(t *testing.T) {
 			}
 		}
 		for _, none := range [][2]string{{"T2", ""}, {"T2", "E2"}, {"", ""}, {"E1", ""}, {"", "T1"}} {
-			if got, err := w.store.Workspace(t.Context(), none[0], none[1]); !errors.Is(err, install.ErrNotInstalled) {
+			if got, err := w.store.Workspace(t.Context(), none[0], none[1]); !errors.Is(err, workspace.ErrNotInstalled) {
 				t.Errorf("%v: %v, %v", none, got, err)
 			}
 		}
@@ -65,14 +66,12 @@ func TestUninstalled(t *testing.T) {
 	is := func(when, team, token string) {
 		t.Helper()
 		got, err := w.store.Workspace(ctx, team, "E1")
-		if token == "" && !errors.Is(err, install.ErrNotInstalled) || token != "" && (err != nil || got.Token != token) {
+		if token == "" && !errors.Is(err, workspace.ErrNotInstalled) || token != "" && (err != nil || got.Token != token) {
 			t.Errorf("%s: %s, %v", when, got.Token, err)
 		}
 	}
 	for when, err := range map[string]error{
 		"an event from before the installation": w.store.Removed(ctx, "T1", "E1", installed.Add(-time.Second)),
-		"tokens of others":                      w.store.Revoked(ctx, "T1", "E1", []string{"U1", "UBOT"}, installed.Add(time.Hour)),
-		"tokens of nobody":                      w.store.Revoked(ctx, "T1", "E1", nil, installed.Add(time.Hour)),
 		"another workspace":                     w.store.Removed(ctx, "T2", "", installed.Add(time.Hour)),
 	} {
 		if err != nil {
@@ -93,7 +92,7 @@ func TestUninstalled(t *testing.T) {
 	is("while that is not known", "T1", "org")
 	w.answer("auth.test", nil)
 	w.dead["org"] = true
-	if err := w.store.Revoked(ctx, "T1", "E1", []string{"Uorg"}, installed.Add(time.Hour)); err != nil {
+	if err := w.store.Removed(ctx, "T1", "E1", installed.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	is("after the organisation's token was revoked", "T1", "")

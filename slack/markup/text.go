@@ -3,8 +3,6 @@ package markup
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/liaison-bot/liaison/slack/limits"
 )
 
 // ellipsis shows where a text was cut.
@@ -29,41 +27,6 @@ func Plain(source string, limit int) string {
 	}
 	text = shortened(text, limit-len(ellipsis))
 	return text[:quietCut(text, 0, len(text))] + ellipsisWithin(limit)
-}
-
-// FitUpdate cuts a mrkdwn text that is to replace a message, which may be no longer
-// than [limits.Text] bytes. Rest is what has to be posted after it, or empty; head
-// ends with "…" then. Both are what [Mrkdwn] or [Message.Texts] made, and no link,
-// entity or code block is cut apart where that can be helped.
-func FitUpdate(text string) (head, rest string) {
-	if len(text) <= limits.Text {
-		return text, ""
-	}
-	const room = limits.Text - len(ellipsis) - len("\n```")
-	at := mrkdwnCut(text, room)
-	head, rest = strings.TrimRight(text[:at], " \n"), strings.TrimLeft(text[at:], "\n")
-	if strings.Count(head, "```")%2 == 1 {
-		return head + "\n```" + ellipsis, "```\n" + rest
-	}
-	return head + ellipsis, rest
-}
-
-// mrkdwnCut is where a text of mrkdwn can be cut before limit bytes.
-func mrkdwnCut(text string, limit int) int {
-	for _, at := range []int{strings.LastIndexByte(text[:limit], '\n'), strings.LastIndexByte(text[:limit], ' ')} {
-		if at > limit/2 && whole(text[:at]) {
-			return at + 1
-		}
-	}
-	at := limit
-	for at > limit/2 && (!utf8.RuneStart(text[at]) || !whole(text[:at])) {
-		at--
-	}
-	if at == limit/2 {
-		for at = limit; !utf8.RuneStart(text[at]); at-- {
-		}
-	}
-	return quietCut(text, 0, at)
 }
 
 // whole reports whether no link and no entity is open at the end of a text.

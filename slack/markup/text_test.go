@@ -52,33 +52,6 @@ func TestACutTextIsStillMrkdwn(t *testing.T) {
 	}
 }
 
-// openclaw measured 4,000 bytes where the documentation says characters.
-func TestAnEditIsCutByBytes(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{
-		"just fits": strings.Repeat("x", 4000), "one too many": strings.Repeat("x", 4001), "emoji": strings.Repeat("🦊", 1001), "words": strings.Repeat("word ", 2000),
-		"code":  Mrkdwn("```\n"+strings.Repeat("code();\n", 1000)+"```", 9000),
-		"links": Mrkdwn(strings.Repeat("[a link](https://example.com/some/path) ", 200), 9000),
-		"marks": strings.Repeat("&amp;", 1000),
-	} {
-		head, rest := FitUpdate(text)
-		if len(head) > limits.Text || !utf8.ValidString(head) || !utf8.ValidString(rest) {
-			t.Errorf("%s: %d bytes", name, len(head))
-		}
-		if (rest != "") != (len(text) > 4000) || rest != "" && !strings.HasSuffix(head, "…") {
-			t.Errorf("%s: head ends with %q, %d bytes are left", name, head[len(head)-10:], len(rest))
-		}
-		if strings.Count(head, "```")%2 != 0 || strings.Count(head, "<") != strings.Count(head, ">") {
-			t.Errorf("%s: something is left open in %q", name, head)
-		}
-		whole := strings.Join(strings.Fields(strings.NewReplacer("…", " ", "```", " ").Replace(text)), "")
-		both := strings.Join(strings.Fields(strings.NewReplacer("…", " ", "```", " ").Replace(head+" "+rest)), "")
-		if whole != both {
-			t.Errorf("%s: the halves are not the text", name)
-		}
-	}
-}
-
 // A message whose blocks are refused is posted as texts, and nothing of it is lost.
 func TestTextsHoldTheWholeMessage(t *testing.T) {
 	t.Parallel()

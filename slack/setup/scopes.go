@@ -77,11 +77,6 @@ func Scopes() []Scope {
 	}
 }
 
-// Unscoped lists the methods that are called and need no scope.
-func Unscoped() []string {
-	return []string{"auth.test", "chat.getPermalink", "views.open", "views.publish", "views.update"}
-}
-
 // ScopeNames lists the names of [Scopes], as an installation asks for them.
 func ScopeNames() []string {
 	var names []string

@@ -17,6 +17,9 @@ import (
 	"github.com/liaison-bot/liaison/slack/setup"
 )
 
+// unscoped are the methods that are called and need no scope.
+var unscoped = []string{"auth.test", "views.open", "views.publish"}
+
 // methodName is how a method of Slack's stands in source.
 var methodName = regexp.MustCompile(`"((?:agents|assistant|auth|bots|chat|conversations|files|reactions|team|users|views)\.[A-Za-z.]+)"`)
 
@@ -40,7 +43,7 @@ func TestScopesAreThoseOfWhatIsCalled(t *testing.T) {
 		t.Fatalf("found only %v", called)
 	}
 	listed := map[string]bool{"auth.test": true}
-	for _, name := range setup.Unscoped() {
+	for _, name := range unscoped {
 		listed[name] = true
 	}
 	for _, s := range setup.Scopes() {
@@ -102,7 +105,7 @@ func TestScopesAreWhatSlackAsksFor(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range setup.Unscoped() {
+	for _, method := range unscoped {
 		if lacks(method, []string{"commands"}) {
 			t.Errorf("%s needs a scope", method)
 		}

@@ -15,7 +15,6 @@ const (
 	SessionActive     SessionStatus = "active"
 	SessionProcessing SessionStatus = "processing"
 	SessionSuspended  SessionStatus = "suspended"
-	SessionClosed     SessionStatus = "closed"
 )
 
 // SetSessionStatus sets the status of the session that a thread is, which begins

@@ -56,9 +56,3 @@ func (k *known[V]) put(key knownKey, value V, err error, lasts time.Duration) {
 	}
 	k.all[key] = entry[V]{value: value, err: err, since: now, until: now.Add(lasts)}
 }
-
-func (k *known[V]) forget(key knownKey) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.all, key)
-}

@@ -161,13 +161,6 @@ func (c *Client) Channel(ctx context.Context, at Place) (Channel, error) {
 	return channel, nil
 }
 
-// ForgetChannel makes the next [Client.Channel] ask Slack, after an event that says
-// that something about it has changed.
-func (c *Client) ForgetChannel(at Place) { c.channels.forget(knownKey{at.Team, at.Channel}) }
-
-// ForgetUser does the same for somebody.
-func (c *Client) ForgetUser(at Place, id string) { c.people.forget(knownKey{at.Team, id}) }
-
 // OpenDirect returns the channel of the direct messages with somebody.
 func (c *Client) OpenDirect(ctx context.Context, at Place, user string) (channel string, err error) {
 	const method = "conversations.open"

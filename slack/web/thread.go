@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 
 	"github.com/slack-go/slack"
@@ -173,20 +172,4 @@ func text(raw json.RawMessage) string {
 	var s string
 	_ = json.Unmarshal(raw, &s) // what is no text says nothing
 	return s
-}
-
-// Permalink returns the address of a message, for people.
-func (c *Client) Permalink(ctx context.Context, at Place, ts string) (string, error) {
-	const method = "chat.getPermalink"
-	var said struct {
-		Permalink string `json:"permalink"`
-	}
-	err := c.do(ctx, call{method: method, at: at, into: &said}, func(ctx context.Context, api *slack.Client) error {
-		_, err := api.GetPermalinkContext(ctx, &slack.PermalinkParameters{Channel: at.Channel, Ts: ts})
-		return err
-	})
-	if err == nil && said.Permalink == "" {
-		err = &Error{Class: ErrAmbiguous, Method: method, Err: errors.New("the answer has no link")}
-	}
-	return said.Permalink, err
 }
