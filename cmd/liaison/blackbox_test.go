@@ -375,7 +375,7 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"answered 202", "in progress", "evidence: ", "agent calls", "payments/client.go", "updated in place", "Verified on the simulator's side"} {
+	for _, want := range []string{"answered 202", "in progress", "evidence: ", "agent calls", "payments/client.go", "updated in place", "I answer this after", ":octagonal_sign:", "Done: octo/shop#2", "Verified on the simulators' side"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is not shown:\n%s", want, out)
 		}

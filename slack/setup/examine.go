@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -74,7 +73,7 @@ type Person struct {
 }
 
 // ErrUnknown says that Slack knows no such channel or person, or shows it not to us.
-var ErrUnknown = errors.New("Slack knows none with this id, or does not show it to the app")
+var ErrUnknown = errors.New("no such id is known to Slack, or shown to the app")
 
 // Examine asks Slack about the app.
 func Examine(ctx context.Context, a Asked) Examination {
@@ -138,13 +137,13 @@ func (x examiner) bot(ctx context.Context) (Bot, time.Duration, error) {
 
 func (x examiner) compare(ctx context.Context, app string) (bool, []Difference, error) {
 	if app == "" {
-		return false, nil, errors.New("Slack did not say which app the bot is of")
+		return false, nil, errors.New("which app the bot is of was not said by Slack")
 	}
 	has, err := NewRegistrar(x.Site, x.HTTPClient, x.ConfigToken).Export(ctx, app)
 	if err != nil {
 		return false, nil, err
 	}
-	_, differences, err := x.Manifest.Onto(json.RawMessage(has))
+	_, differences, err := x.Manifest.Onto(has)
 	return err == nil, differences, err
 }
 

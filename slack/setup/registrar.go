@@ -43,7 +43,7 @@ type App struct {
 }
 
 // ErrConfigToken says that Slack does not take the configuration token.
-var ErrConfigToken = errors.New("Slack does not take the configuration token: it lasts 12 hours; make a new one at the end of the page with your apps, https://api.slack.com/apps")
+var ErrConfigToken = errors.New("the configuration token is not taken by Slack: it lasts 12 hours; make a new one at the end of the page with your apps, https://api.slack.com/apps")
 
 // ManifestError says what Slack does not take in a manifest.
 type ManifestError struct {
