@@ -205,6 +205,9 @@ func (t *talk) verify(root string) error {
 			return fmt.Errorf("the simulated Slack refused %s: %s", c.Method, c.Error)
 		}
 	}
+	if misfits := t.chat.Unfit(); len(misfits) > 0 {
+		return fmt.Errorf("the simulated Slack was told what it would not show as it was meant: %s", misfits[0])
+	}
 	t.show.line("%d events and as many answers 200; no answer notifies anybody", len(attempts))
 	return nil
 }
