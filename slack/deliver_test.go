@@ -40,6 +40,8 @@ func TestReactions(t *testing.T) {
 	if got := w.reactions(); !slices.Equal(got, []string{"white_check_mark"}) {
 		t.Errorf("got %v", got)
 	}
+	w.Fail(sim.SlackRateLimit("reactions.add", time.Minute))
+	react("eyes", "") // is left out: the answer stands in line behind it
 	react("", "white_check_mark")
 	if got := w.reactions(); len(got) != 0 {
 		t.Errorf("got %v", got)
