@@ -61,6 +61,7 @@ func (l *live) first(ctx context.Context, s *showing, m web.Message) error {
 	ts, err := l.stage.Post(ctx, s.at, m)
 	if err != nil {
 		s.starting = judge(err) == notKnown // it is looked for before it is repeated
+		s.unsureAt = l.now()
 		return err
 	}
 	s.started(piece{TS: ts})

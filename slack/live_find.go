@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +18,11 @@ const clocksApart = 2 * time.Minute
 
 // findLost looks in the thread for a message of the show whose ts was never
 // learned: one that carries the show's marker or, as streams carry none until they
-// are stopped, one of ours that carries none at all. Afterwards nothing is starting.
+// are stopped, one of ours that carries none at all. Slack is given some time to show
+// it. Afterwards nothing is starting.
 func (l *live) findLost(ctx context.Context, s *showing) error {
 	oldest := strconv.FormatInt(s.since.Add(-clocksApart).Unix(), 10)
+	had := len(s.pieces)
 	err := l.own(ctx, s, func(r web.Reply) {
 		unmarked := s.streamed && r.Key == "" && len(r.FileNames) == 0 && (r.Subtype == "" || r.Subtype == "bot_message") &&
 			compareTS(r.TS, oldest) > 0
@@ -33,6 +36,9 @@ func (l *live) findLost(ctx context.Context, s *showing) error {
 	})
 	if err != nil {
 		return err
+	}
+	if wait := settles - l.now().Sub(s.unsureAt); len(s.pieces) == had && wait > 0 {
+		return &web.Error{Class: web.ErrUnsent, Method: "look for what Slack may have taken", After: wait, Err: errors.New("it is not there yet")}
 	}
 	slices.SortFunc(s.pieces, func(a, b piece) int { return compareTS(a.TS, b.TS) })
 	s.starting = false

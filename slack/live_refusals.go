@@ -68,6 +68,16 @@ func judge(err error) outcome {
 	return notKnown
 }
 
+// ofThisCall reports whether a refusal is about one thread, or about the token as it
+// is now, so that it says nothing of what a place can do.
+func ofThisCall(err error) bool {
+	switch web.Code(err) {
+	case "invalid_thread_ts", "thread_not_found", "message_not_found":
+		return true
+	}
+	return revoked(err) && !unsupported(web.Code(err))
+}
+
 // comeBack is the least time to wait after a failure.
 func comeBack(err error) time.Duration {
 	var e *web.Error

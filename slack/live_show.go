@@ -37,6 +37,8 @@ type showing struct {
 	starting bool
 	since    time.Time
 	streamed bool
+	// unsureAt is when the call that may have made that message failed.
+	unsureAt time.Time
 	// ended says that the answer has taken its place.
 	ended bool
 	// drawn is the text in the first piece, where it is edited.

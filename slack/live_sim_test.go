@@ -393,3 +393,62 @@ func TestMentionBelowAStream(t *testing.T) {
 		}
 	})
 }
+
+// What Slack refuses in one thread, or to one token, says nothing of the others in
+// the channel: their status is shown, and taken away.
+func TestStatusBesideAThreadThatRefusesIt(t *testing.T) {
+	for name, refuse := range map[string]func(*liveWorld){
+		"its root is deleted": func(w *liveWorld) { w.Delete(general, w.root.TS) },
+		"a token was revoked": func(w *liveWorld) { w.Fail(sim.SlackFault{Method: "*.setStatus", Error: "token_revoked", Times: 2}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLiveWorld(t, ReplyMessage, func(t *testing.T, w *liveWorld) {
+				other := w.Post(sim.Saying{Channel: general, User: ann, Text: "and this?"})
+				r := w.request()
+				r.Thread, r.TS = other.TS, other.TS
+				remember := func(context.Context, map[string]string) error { return nil }
+
+				refuse(w)
+				first := w.begin(w.request(), nil)
+				time.Sleep(time.Second)
+				first.stop()
+				second := startFollowing(w.t, "turn_2", r, nil, remember, w.channel.Follow)
+				second.happen(sessions.EventStepStarted, map[string]string{"step": "model"})
+				time.Sleep(10 * time.Second)
+				if s := w.Status(general, other.TS); s.Status == "" || s.Session != "processing" {
+					t.Errorf("the other thread shows %q, %q", s.Status, s.Session)
+				}
+				third := startFollowing(w.t, "turn_1", w.request(), nil, remember, w.channel.Follow)
+				time.Sleep(10 * time.Second)
+				third.stop()
+				second.stop()
+				if s := w.Status(general, other.TS); s.Status != "" || s.Session != "active" {
+					t.Errorf("afterwards the other thread shows %q, %q", s.Status, s.Session)
+				}
+			})
+		})
+	}
+}
+
+// A message that Slack shows only after it has failed to say so becomes the answer,
+// and is not left beside it.
+func TestAnswerBegunLate(t *testing.T) {
+	for reply, method := range map[Reply]string{ReplyStream: "chat.startStream", ReplyEdit: "chat.postMessage"} {
+		for name, turn := range map[string]time.Duration{"while it grows": 30 * time.Second, "at its end": 1500 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%s %s", reply, name), func(t *testing.T) {
+				inLiveWorld(t, reply, func(_ *testing.T, w *liveWorld) {
+					late := make(chan struct{})
+					w.Fail(sim.SlackFault{Method: method, Status: 503, LateEffect: late})
+					time.AfterFunc(4*time.Second, func() { close(late) })
+					f := w.begin(w.request(), nil)
+					f.says("One, two, ")
+					time.Sleep(turn)
+					f.stop()
+					w.answer(w.thread(), "One, two, three")
+					time.Sleep(10 * time.Second)
+					w.want("One, two, three")
+				})
+			})
+		}
+	}
+}

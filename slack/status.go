@@ -151,17 +151,20 @@ func (t *teller) tell(ctx context.Context, v statusView) (time.Duration, bool) {
 	if t.unable.has(shownStatus, t.at.Team, t.at.Channel) {
 		return statusPace, hasSessions
 	}
-	t.spoke = true
 	err := t.stage.SetStatus(ctx, t.at, v.text, idleTexts[v.idle])
 	if err == nil {
+		t.spoke = true
 		return statusPace, true
 	}
 	wait := min(max(statusPace, comeBack(err)), longestPause)
 	switch judge(err) {
 	case notYet:
 	case notKnown:
-		t.unsure = true
+		t.spoke, t.unsure = true, true
 	default:
+		if ofThisCall(err) {
+			return wait, false
+		}
 		t.unable.add(shownStatus, t.at.Team, t.at.Channel)
 		t.logger.Debug("no status is shown in this channel for a while", "team", t.at.Team, "channel", t.at.Channel, "error", err)
 		return wait, hasSessions
@@ -183,6 +186,8 @@ func (t *teller) tellSession(ctx context.Context, status web.SessionStatus) bool
 	case err == nil:
 		t.session = status
 	case judge(err) == notYet, judge(err) == notKnown:
+	case ofThisCall(err), judge(err) == goneAway:
+		return false // which says nothing of the workspace
 	default:
 		t.unable.add(shownSession, t.at.Team)
 		return false
@@ -196,7 +201,7 @@ func (t *teller) clear(ctx context.Context) error {
 	if t.session != "" && t.session != web.SessionActive {
 		failed = t.stage.SetSessionStatus(ctx, t.at, web.SessionActive, "", t.initiator)
 	}
-	if t.spoke && !t.unable.has(shownStatus, t.at.Team, t.at.Channel) {
+	if t.spoke { // whatever the channel does not do by now
 		failed = errors.Join(failed, t.stage.SetStatus(ctx, t.at, "", nil))
 	}
 	return failed
@@ -264,6 +269,8 @@ func (l *live) say(ctx context.Context, at web.Place, text string) (note string,
 	case judge(err) == notYet, judge(err) == notKnown:
 		return "", again("set the status of a thread", err)
 	}
-	l.unable.add(shownStatus, at.Team, at.Channel)
+	if !ofThisCall(err) {
+		l.unable.add(shownStatus, at.Team, at.Channel)
+	}
 	return "no status: " + err.Error(), nil
 }

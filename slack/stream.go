@@ -72,11 +72,12 @@ func (l *live) start(ctx context.Context, s *showing, text string) error {
 		s.starting = false
 		return err
 	case judge(err) == notKnown:
-		s.known = false // it is looked for before anything is written anew
+		// It is looked for before anything is written anew.
+		s.known, s.unsureAt = false, l.now()
 		return err
 	default:
 		s.starting = false
-		if judge(err) != goneAway {
+		if judge(err) != goneAway && !ofThisCall(err) {
 			l.unable.add(shownStream, s.at.Team, s.at.Channel)
 		}
 		return l.turnToEdits(ctx, s)
