@@ -54,7 +54,7 @@ func whyDirect(reason string) string {
 	case "is_archived":
 		return "The channel in which you asked me was archived, so I answer you here."
 	case "not_in_channel", "channel_not_found":
-		return "I am not in the channel any more in which you asked me, so I answer you here. Invite me to go on there."
+		return "I am not in the channel in which you asked me, so I answer you here. Invite me to go on there."
 	}
 	return "I may not write where you asked me, so I answer you here."
 }

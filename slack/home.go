@@ -52,7 +52,7 @@ func (c *Channel) home(ctx context.Context, _ sessions.Item, p homePayload) (ses
 func (c *Channel) homeBlocks(lines []SessionLine, workspaceURL, team string) []slackgo.Block {
 	blocks := []slackgo.Block{
 		slackgo.NewHeaderBlock(plainText(markup.Plain(c.botName, limits.Header))),
-		slackgo.NewSectionBlock(plainText("Mention me in a channel, or write to me directly. I answer in the thread."), nil, nil),
+		slackgo.NewSectionBlock(plainText(c.howToSpeak()), nil, nil),
 		slackgo.NewActionBlock("", slackgo.NewButtonBlockElement(actionAsk, "", plainText("Ask"))),
 		slackgo.NewDividerBlock(),
 		slackgo.NewHeaderBlock(plainText("What you asked for")),

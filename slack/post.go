@@ -191,10 +191,16 @@ func (w *writer) share(ctx context.Context, s web.Snippet) error {
 
 // because is a failure in few words, for people.
 func because(err error) string {
-	if code := web.Code(err); code != "" {
-		return strings.ReplaceAll(code, "_", " ")
+	code := web.Code(err)
+	switch {
+	case code == "":
+		return "Slack does not take it"
+	case code == "is_archived":
+		return "it is archived"
+	case strings.HasPrefix(code, "restricted_action"):
+		return "it is restricted there"
 	}
-	return "Slack does not take it"
+	return `Slack says "` + strings.ReplaceAll(code, "_", " ") + `"`
 }
 
 // page is the address of a session's own page, or nothing.

@@ -30,7 +30,7 @@ func (c *Channel) Prepare(ctx context.Context, t sessions.Turn, dir string) (ses
 	brief, err := c.prepare(ctx, t, r, dir)
 	if err != nil {
 		c.refused.note(r.install(), err)
-		return sessions.Brief{}, c.unprepared(r, err)
+		return sessions.Brief{}, c.unprepared(ctx, r, err)
 	}
 	return brief, nil
 }
@@ -160,17 +160,17 @@ func (c *Channel) writeFiles(root *os.Root, files []sharedFile) error {
 	return nil
 }
 
-// unprepared says what a failure means for the turn.
-func (c *Channel) unprepared(r request, err error) error {
+// unprepared says what a failure means for the turn. Who asked reads it.
+func (c *Channel) unprepared(ctx context.Context, r request, err error) error {
 	err = fmt.Errorf("slack: %w", err)
 	switch web.Code(err) {
 	case "thread_not_found", "message_not_found":
 		return &sessions.UnneededError{Reason: "the thread does not exist any more"}
 	case "not_in_channel", "channel_not_found":
 		if isDirect(r.ChannelType, r.Channel) {
-			return fmt.Errorf("I cannot read this conversation any more; write to me anew: %w", err)
+			return errors.New("I cannot read that conversation any more; write to me anew")
 		}
-		return fmt.Errorf("I am not in this channel; invite me with /invite @%s and ask again: %w", label(c.botName), err)
+		return errors.New("I am not in that channel; invite me there with " + c.invitation(ctx, r.place()))
 	case "missing_scope":
 		return err // it says which; nothing becomes better by waiting
 	}

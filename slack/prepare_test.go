@@ -223,9 +223,13 @@ func TestAThreadThatCannotBeRead(t *testing.T) {
 			var unneeded *sessions.UnneededError
 			return errors.As(err, &unneeded) && !unneeded.Empty
 		}},
-		"not in it":   {sim.SlackFault{Error: "not_in_channel"}, func(err error) bool { return strings.Contains(err.Error(), "/invite @Liaison") }},
-		"not visible": {sim.SlackFault{Error: "channel_not_found"}, func(err error) bool { return strings.Contains(err.Error(), "/invite @Liaison") }},
-		"no scope":    {sim.SlackFault{Error: "missing_scope"}, func(err error) bool { return retryOf(err) == nil }},
+		"not in it": {sim.SlackFault{Error: "not_in_channel"}, func(err error) bool {
+			return err.Error() == "I am not in that channel; invite me there with /invite @liaison"
+		}},
+		"not visible": {sim.SlackFault{Error: "channel_not_found"}, func(err error) bool {
+			return err.Error() == "I am not in that channel; invite me there with /invite @liaison"
+		}},
+		"no scope": {sim.SlackFault{Error: "missing_scope"}, func(err error) bool { return retryOf(err) == nil }},
 		"limited": {sim.SlackFault{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"60"}}}, func(err error) bool {
 			again := retryOf(err)
 			return again != nil && again.WaitsFor == "Slack's rate limit" && again.After == time.Minute && again.Uncounted

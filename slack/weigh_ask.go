@@ -11,7 +11,6 @@ import (
 
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/slack/event"
-	"github.com/liaison-bot/liaison/slack/limits"
 	"github.com/liaison-bot/liaison/slack/markup"
 	"github.com/liaison-bot/liaison/slack/web"
 )
@@ -82,7 +81,7 @@ func (c *Channel) asked(ctx context.Context, r request, question, key string) (t
 			return found, "", nil
 		}
 	}
-	if text := c.cannotAsk(r, err); text != "" {
+	if text := c.cannotAsk(ctx, r, err); text != "" {
 		return "", text, nil
 	}
 	if err != nil {
@@ -110,8 +109,7 @@ func (c *Channel) findAsked(ctx context.Context, r request, key string) (ts stri
 
 // cannotAsk says to a person why nothing can be asked in a place, or nothing where
 // it is worth another try.
-func (c *Channel) cannotAsk(r request, err error) string {
-	name := markup.Plain(c.botName, limits.Header)
+func (c *Channel) cannotAsk(ctx context.Context, r request, err error) string {
 	switch code := web.Code(err); {
 	case err == nil:
 		return ""
@@ -121,11 +119,21 @@ func (c *Channel) cannotAsk(r request, err error) string {
 		if r.isDirect() {
 			return "I cannot read this conversation. Mention me in a channel, or write to me directly."
 		}
-		return "I am not in that channel. Invite me with `/invite @" + name + "` and ask again, or write to me directly."
+		return "I am not in that channel. Invite me with `" + c.invitation(ctx, r.place()) + "` and ask again, or write to me directly."
 	case errors.Is(err, web.ErrGone):
 		return "I may not write there (" + because(err) + "). Ask me in another channel, or write to me directly."
 	case errors.Is(err, web.ErrRefused):
 		return "Slack does not take your question from me (" + because(err) + "). Mention me in a message instead."
 	}
 	return ""
+}
+
+// invitation is the command that brings us into a channel, with the name that we
+// have in that workspace.
+func (c *Channel) invitation(ctx context.Context, at web.Place) string {
+	name := c.botName
+	if who, err := c.web.Identity(ctx, at); err == nil && who.Name != "" {
+		name = who.Name
+	}
+	return "/invite @" + label(name)
 }

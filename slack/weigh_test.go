@@ -34,11 +34,40 @@ func TestHelp(t *testing.T) {
 	if len(thread) != 2 || !strings.Contains(thread[1].Shown, "/liaison") {
 		t.Fatalf("the thread is %+v", thread)
 	}
+	if strings.Contains(thread[1].Shown, "review") {
+		t.Error("a review is offered where GitHub is off")
+	}
 	w.Command(general, ann, "/liaison", "")
 	w.perform(w.weigh(w.last("/liaison")))
 	if heard := w.hears(general, ann); len(heard) != 1 || !strings.Contains(heard[0], "I am Liaison") {
 		t.Errorf("heard %q", heard)
 	}
+}
+
+// Who replies in a thread is told by help whether that is heard.
+func TestHelpSaysHowToReply(t *testing.T) {
+	t.Parallel()
+	for required, want := range map[bool]string{true: "mention me again", false: "need not mention me"} {
+		w := newWorld(t, func(o *Options) {
+			o.Settings.MentionInThreads = required
+			o.Review = func(context.Context, Review) error { return nil }
+		})
+		root := w.Mention(general, ann, "help")
+		w.perform(w.weigh(w.last("app_mention")))
+		said := w.Thread(general, root.TS)[1].Shown
+		wantIn(t, "help", said, want)
+		wantIn(t, "help", said, "review <address")
+	}
+}
+
+// A channel that takes nothing from us is named with what is the matter.
+func TestAskInAnArchivedChannel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.AddChannel(sim.SlackChannel{ID: "C0OLD", Team: team, Archived: true})
+	w.Command("C0OLD", ann, "/liaison", "ask why?")
+	_, text := told(t, w.weigh(w.last("/liaison")))
+	wantIn(t, "advice", text, "(it is archived)")
 }
 
 // withSessions are sessions of Ann's, in the channel and elsewhere.
@@ -230,7 +259,7 @@ func TestAskWhereTheAppIsNot(t *testing.T) {
 		t.Fatalf("heard %q", heard)
 	}
 	for _, text := range heard {
-		wantIn(t, "advice", text, "/invite @Liaison")
+		wantIn(t, "advice", text, "/invite @liaison`")
 	}
 }
 

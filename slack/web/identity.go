@@ -10,9 +10,11 @@ import (
 type Identity struct {
 	Team     string `json:"team_id"`
 	TeamName string `json:"team"`
-	BotUser  string `json:"user_id"`
-	BotID    string `json:"bot_id"`
-	URL      string `json:"url"`
+	// Name is the bot's, as people write it after @.
+	Name    string `json:"user"`
+	BotUser string `json:"user_id"`
+	BotID   string `json:"bot_id"`
+	URL     string `json:"url"`
 }
 
 // Identity asks Slack whether it takes the token of a workspace, and as whom.
