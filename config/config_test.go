@@ -288,6 +288,7 @@ func TestFileProblemsHaveTheirLine(t *testing.T) {
 		{"unknown key in a group", "limits:\n  turns: 3\n", `:2: unknown key "limits.turns"`},
 		{"a group that is a value", "limits: 3\n", ":1: limits must hold keys and values"},
 		{"a value that is a group", "model:\n  name: x\n", ":2: model must be a single value"},
+		{"a group that is a list", "people:\n  U0123456789: octocat\n", ":2: people must be a list"},
 		{"a list for a single value", "model: [a, b]\n", ":1: model must be a single value"},
 		{"a key twice", "model: a\nmodel: b\n", "model is there twice"},
 		{"a key without a value", "model:\n", ":1: model has no value"},

@@ -126,6 +126,8 @@ func (f *file) scalar(key string, s Setting, n *yaml.Node) {
 			items = append(items, item.Value)
 		}
 		f.values[key] = strings.Join(items, ",")
+	case s.List:
+		f.fail(n, "%s must be a list", key)
 	default:
 		f.fail(n, "%s must be a single value", key)
 	}
