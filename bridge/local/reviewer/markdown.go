@@ -8,7 +8,7 @@ import (
 // helpText answers when there is no pull request to read.
 const helpText = `I am Liaison's built-in reviewer. I look at pull requests: give me the evidence of one, and I list what deserves a maintainer's eye, with file and line – workflow and permission changes, credentials, migrations, new dependencies, skipped or deleted tests, leftovers of merges and debugging, odd files and invisible characters.
 
-There is no pull request in this workspace, and I cannot answer questions: I am a set of fixed rules, not a language model. To get conversations, set a model in Liaison's configuration.
+I was given no pull request, and I cannot answer questions: I am a set of fixed rules, not a language model. Whoever runs Liaison gets answers to questions by setting OPENAI_BASE_URL, for a model of their own, or CURSOR_API_KEY.
 `
 
 // Markdown is what is posted on the pull request. Whatever the pull request
