@@ -145,7 +145,7 @@ func newPlatforms(client *bridge.Client, channel *github.Channel, talk *slack.Ch
 		}
 	}
 	if talk != nil {
-		p.checks["slack"] = talk.CheckApp
+		p.checks["slack"] = reach.speaks(talk.CheckApp)
 	}
 	if reach != nil && reach.socket != nil {
 		p.checks[slackSocket] = reach.linked

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/config"
@@ -28,6 +30,7 @@ type slackAccess struct {
 	installs   *install.Store   // nil where workspaces cannot install the app themselves
 	pages      *install.Handler // likewise
 	socket     *socket.Client   // nil where Socket Mode is off
+	bot        setup.Asked      // the one token that was given; empty without
 	log        *slog.Logger
 }
 
@@ -53,10 +56,15 @@ func newSlackAccess(cfg *config.Config, vault state.Vault, take *handlers.Direct
 		sources = append(sources, a.installs)
 	}
 	if token := cfg.Slack.BotToken; token != "" {
+		site, err := setup.ParseSite(api)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", config.EnvSlackAPIURL, err)
+		}
+		a.bot = setup.Asked{Site: site, BotToken: token, HTTPClient: client, Now: time.Now}
 		sources = append(sources, install.NewSingle(install.SingleOptions{Token: token, APIURL: api, HTTPClient: client, Now: time.Now}))
 	}
 	if len(sources) == 0 {
-		log.Warn(fmt.Sprintf("nothing can be said in Slack: set %s once the app is installed, or %s to let workspaces install it", config.EnvSlackBotToken, config.EnvSlackClientID))
+		log.Warn(errMute.Error())
 	}
 	a.workspaces = sources
 	if token := cfg.Slack.AppToken; token != "" {
@@ -68,6 +76,44 @@ func newSlackAccess(cfg *config.Config, vault state.Vault, take *handlers.Direct
 		})
 	}
 	return a, nil
+}
+
+// errMute is that there is no token, and no way to one.
+var errMute = fmt.Errorf("nothing can be said in Slack: set %s once the app is installed, or %s to let workspaces install it", config.EnvSlackBotToken, config.EnvSlackClientID)
+
+// speaks adds to a check of who we are whether that can answer anybody: a token
+// that is taken and lacks a scope looks well, and questions wait in silence.
+func (a *slackAccess) speaks(who func(context.Context) (string, error)) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if a.installs == nil && a.bot.BotToken == "" {
+			return "", errMute
+		}
+		detail, err := who(ctx)
+		if err != nil || a.bot.BotToken == "" {
+			return detail, err
+		}
+		e := setup.Examine(ctx, a.bot)
+		if e.BotErr != nil {
+			return "", e.BotErr
+		}
+		if len(e.Bot.Scopes) == 0 {
+			return detail, nil // a proxy may keep the header to itself
+		}
+		var missing []string
+		essential := false
+		for _, s := range setup.Missing(e.Bot.Scopes) {
+			missing = append(missing, s.Name)
+			essential = essential || s.Essential
+		}
+		if len(missing) == 0 {
+			return detail, nil
+		}
+		lacks := fmt.Sprintf(`the bot token lacks scopes: %s ("liaison doctor" says what is lost)`, strings.Join(missing, ", "))
+		if essential {
+			return "", errors.New(lacks)
+		}
+		return detail + "; " + lacks, nil
+	}
 }
 
 // prepare seals what is kept with the first key, so that others can be dropped.

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/slack/setup"
 )
 
 // socketSlack gives one kind of link, over which it sends frames once and waits
@@ -129,5 +133,48 @@ func TestSlackInstallPages(t *testing.T) {
 	}
 	if status, page := get(t, p.url+"/slack/oauth?code=x"); status != http.StatusBadRequest || !strings.Contains(page, "Start again") {
 		t.Errorf("%d %s", status, page)
+	}
+}
+
+// A token that Slack takes and that lacks what answers need is no healthy one.
+func TestSlackCheckKnowsScopes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		without string // a scope; "" leaves no token at all
+		state   string
+		says    string
+	}{
+		"no token":        {"", "failed", "set SLACK_BOT_TOKEN"},
+		"an essential":    {"users:read", "failed", "lacks scopes: users:read"},
+		"a lesser one":    {"reactions:write", "ok", "lacks scopes: reactions:write"},
+		"nothing lacking": {"none:such", "ok", "in "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			s, _ := workspace(t)
+			scopes := slices.DeleteFunc(setup.ScopeNames(), func(scope string) bool { return scope == c.without })
+			other := s.AddWorkspace(sim.Workspace{ID: "T0OTHER", Scopes: scopes})
+			env := []string{"SLACK_SIGNING_SECRET=" + webhookSecret, "SLACK_API_URL=" + s.URL()}
+			if c.without != "" {
+				env = append(env, "SLACK_BOT_TOKEN="+other.BotToken)
+			}
+			p := w.serve(env...)
+			eventually(t, func() bool {
+				var info struct {
+					Channels struct {
+						Slack struct {
+							Check struct{ State, Detail, Problem string }
+						}
+					}
+				}
+				_, text := get(t, p.url+"/v1/info")
+				if err := json.Unmarshal([]byte(text), &info); err != nil {
+					t.Fatal(err)
+				}
+				check := info.Channels.Slack.Check
+				return check.State == c.state && strings.Contains(check.Detail+check.Problem, c.says)
+			})
+		})
 	}
 }
