@@ -33,13 +33,14 @@ func startSlack(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv(name, value)
 	}
 	for name, lines := range map[string][]string{
-		"nothing.txt":    {""},
-		"bot.txt":        {"hello", "xoxb-wrong", workspace.BotToken},
-		"wrong.txt":      {"xoxb-1", "xoxb-2", "xoxb-3", workspace.BotToken},
-		"socket.txt":     {o.ConfigToken, "xapp-wrong", o.AppToken, workspace.BotToken},
-		"by-hand.txt":    {"", webhookSecret, ""},
-		"yes.txt":        {"yes"},
-		"config-yes.txt": {o.ConfigToken, "y"},
+		"nothing.txt":          {""},
+		"bot.txt":              {"hello", "xoxb-wrong", workspace.BotToken},
+		"wrong.txt":            {"xoxb-1", "xoxb-2", "xoxb-3", workspace.BotToken},
+		"socket.txt":           {o.ConfigToken, "xapp-wrong", o.AppToken, workspace.BotToken},
+		"by-hand.txt":          {"", webhookSecret, ""},
+		"token-for-secret.txt": {"", workspace.BotToken, webhookSecret, ""},
+		"yes.txt":              {"yes"},
+		"config-yes.txt":       {o.ConfigToken, "y"},
 	} {
 		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	}

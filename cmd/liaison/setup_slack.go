@@ -36,6 +36,7 @@ type setupSlack struct {
 	manifest                  setup.Manifest
 	public                    *url.URL // nil with Socket Mode
 	left                      []string // settings that nobody gave
+	kept                      bool     // the file has something of the app
 }
 
 func newSetupSlack(con *console) *cobra.Command {
@@ -188,7 +189,7 @@ func (s *setupSlack) byHand(ctx context.Context) error {
 	if s.socket {
 		return nil
 	}
-	asked := []question{{config.EnvSlackSecret, "Signing secret, under \"Basic Information\"", nil}}
+	asked := []question{{config.EnvSlackSecret, "Signing secret, under \"Basic Information\"", checkSigningSecret}}
 	if s.oauth {
 		asked = append(asked, question{config.EnvSlackClientID, "Client ID, from the same page", nil}, question{config.EnvSlackClientKey, "Client secret", nil})
 	}
@@ -205,6 +206,7 @@ func (s *setupSlack) keep(values ...envfile.Value) error {
 	if err := envfile.Set(s.out, values, s.force); err != nil {
 		return err
 	}
+	s.kept = true
 	var more []envfile.Value
 	if s.public != nil && s.con.getenv(config.EnvPublicURL) == "" {
 		more = append(more, envfile.Value{Name: config.EnvPublicURL, Value: s.public.String()})
@@ -231,9 +233,13 @@ func (s *setupSlack) keep(values ...envfile.Value) error {
 // report says what is left to do.
 func (s *setupSlack) report(app setup.App) {
 	out := s.con.out
+	if !s.kept {
+		fmt.Fprintf(out, "\nNothing is kept yet: %s are to be set. Once the app is there, run this again and press Enter at the configuration token.\n", strings.Join(s.left, " and "))
+		return
+	}
 	fmt.Fprintf(out, "\nThe app's secrets are in %s, readable by you only.\n\n", s.out)
 	if len(s.left) > 0 {
-		fmt.Fprintf(out, "  still to set  %s\n", strings.Join(s.left, ", "))
+		fmt.Fprintf(out, "  still to set  %s, in that file\n", strings.Join(s.left, ", "))
 	}
 	fmt.Fprintf(out, "  run it here   %s\n", runHere(s.out))
 	fmt.Fprintf(out, "  or on Fly.io  fly secrets import < %s\n", s.out)

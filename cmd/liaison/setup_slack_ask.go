@@ -103,6 +103,15 @@ func (s *setupSlack) tokens(ctx context.Context, app setup.App) error {
 	}})
 }
 
+// checkSigningSecret finds what was copied from the wrong place. With that the
+// service would start, and refuse all that Slack sends.
+func checkSigningSecret(_ context.Context, secret string) (string, error) {
+	if strings.HasPrefix(secret, "xox") || strings.HasPrefix(secret, "xapp-") {
+		return "", errors.New("it is a token, and not the signing secret")
+	}
+	return "", nil
+}
+
 func (s *setupSlack) checkAppToken(ctx context.Context, token string) (string, error) {
 	if !strings.HasPrefix(token, "xapp-") {
 		return "", errors.New("an app-level token begins with xapp-")
