@@ -74,10 +74,14 @@ func examine(ctx context.Context, cfg *config.Config, mask *redact.Redactor) ([]
 		findings = append(findings, reachable(ctx, cfg.PublicURL))
 	}
 	if cfg.GitHub == nil {
-		return append(findings, doctor.Finding{
-			Subject: "GitHub", Status: doctor.Warning, Text: "is off: GITHUB_APP_ID is not set",
-			Fix: `Register an App with "liaison setup github".`,
-		}), nil
+		off := doctor.Finding{Subject: "GitHub", Status: doctor.OK, Text: `is off: GITHUB_APP_ID is not set ("liaison setup github" registers an App)`}
+		if cfg.Slack == nil {
+			off = doctor.Finding{
+				Subject: "GitHub", Status: doctor.Warning, Text: "is off: GITHUB_APP_ID is not set",
+				Fix: `Register an App with "liaison setup github".`,
+			}
+		}
+		return append(findings, off), nil
 	}
 	channel, err := github.New(githubOptions(cfg, mask.String))
 	if err != nil {
