@@ -417,6 +417,16 @@ func TestExampleFile(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	for _, s := range config.Settings() {
+		at := document
+		for part := range strings.SplitSeq(s.Key, ".") {
+			group, _ := at.(map[string]any)
+			at = group[part]
+		}
+		if at == nil && !s.Secret && strings.HasPrefix(s.Key, "slack.") {
+			t.Errorf("%s is not in the example", s.Key)
+		}
+	}
 }
 
 func FuzzLoadFile(f *testing.F) {
