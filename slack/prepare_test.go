@@ -109,8 +109,8 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 func TestWhatAnAgentIsToldOfOtherQuestions(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(w *world, r *request){
-		"direct":  func(w *world, r *request) { r.Trigger, r.ChannelType = byDirect, "im" },
-		"watched": func(w *world, r *request) { r.Trigger = byWatch },
+		"direct":  func(_ *world, r *request) { r.Trigger, r.ChannelType = byDirect, "im" },
+		"watched": func(_ *world, r *request) { r.Trigger = byWatch },
 		"shortcut": func(w *world, r *request) {
 			r.MessageTS, r.TS, r.Trigger = r.TS, w.Reply(general, w.root.TS, w.team.BotUser, "Ann asks").TS, bySubmit
 			r.Text = "is <@U0ANN> right about this?"

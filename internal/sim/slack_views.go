@@ -55,15 +55,6 @@ func (s *Slack) viewMethods() map[string]slackMethod {
 	}
 }
 
-// CheckSlackView judges a modal or a home tab by Slack's limits. It returns a
-// [*SlackRefusal] or nil.
-func CheckSlackView(view []byte) error {
-	if _, refusal := readView(string(view)); refusal != nil {
-		return refusal
-	}
-	return nil
-}
-
 // readView decodes a view and judges it.
 func readView(raw string) (*slackView, *SlackRefusal) {
 	var o object

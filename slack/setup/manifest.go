@@ -56,7 +56,7 @@ func (m Manifest) For(public *url.URL, name string) (Manifest, error) {
 		found := false
 		each(m.root, func(n *yaml.Node) { found = found || strings.HasPrefix(n.Value, placeholder) })
 		if found {
-			return m, errors.New("Slack has to reach the service: give its public URL (--url or LIAISON_PUBLIC_URL), or use Socket Mode (--socket)")
+			return m, errors.New("the service has to be within reach of Slack: give its public URL (--url or LIAISON_PUBLIC_URL), or use Socket Mode (--socket)")
 		}
 	}
 	if name != "" {
