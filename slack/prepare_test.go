@@ -306,3 +306,21 @@ func TestNowhereInstalled(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// refusing is the source of an app whose token Slack does not accept.
+type refusing struct{}
+
+func (refusing) Workspace(context.Context, string, string) (workspace.Workspace, error) {
+	return workspace.Workspace{}, workspace.ErrRefused
+}
+
+// What comes while Slack refuses the token waits for another one; it is neither
+// answered with a failure nor given up.
+func TestWaitForATokenThatSlackAccepts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.Workspaces = refusing{} })
+	_, err := w.channel.Prepare(t.Context(), w.asking(w.root), t.TempDir())
+	if again := retryOf(err); again == nil || !again.Paused {
+		t.Errorf("got %v", err)
+	}
+}

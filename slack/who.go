@@ -106,7 +106,7 @@ func (c *Channel) standing(ctx context.Context, r request) (standing, error) {
 // is what a token that is not accepted is.
 func (c *Channel) installation(ctx context.Context, r request) (workspace.Workspace, error) {
 	w, err := c.web.Workspace(ctx, r.place())
-	if errors.Is(err, workspace.ErrNotInstalled) {
+	if errors.Is(err, workspace.ErrNotInstalled) || errors.Is(err, workspace.ErrRefused) {
 		err = &web.Error{Class: web.ErrAuth, Method: "find the workspace", Err: err}
 	}
 	return w, err
