@@ -43,6 +43,7 @@ const (
 	EnvSlackClientID    = "SLACK_CLIENT_ID"
 	EnvSlackClientKey   = "SLACK_CLIENT_SECRET"
 	EnvSlackAPIURL      = "SLACK_API_URL"
+	EnvSlackWorkspaces  = "LIAISON_SLACK_WORKSPACES"
 	EnvSlackThreads     = "LIAISON_SLACK_THREADS_MENTION_REQUIRED"
 	EnvSlackDirect      = "LIAISON_SLACK_DM_SESSION"
 	EnvSlackReply       = "LIAISON_SLACK_REPLY"
@@ -172,6 +173,8 @@ func Settings() []Setting {
 			Doc: "Client id of the Slack app. It opens /slack/install, by which any workspace or organisation can install the app; SLACK_CLIENT_SECRET, LIAISON_ENCRYPTION_KEY and LIAISON_PUBLIC_URL are then required."},
 		{Env: EnvSlackClientKey, Key: "slack.clientSecret", Secret: true,
 			Doc: "Client secret of the Slack app, for SLACK_CLIENT_ID."},
+		{Env: EnvSlackWorkspaces, Key: "slack.workspaces", List: true,
+			Doc: "Ids of the only workspaces (T0123456789) and organisations (E0123456789) that may install the app by /slack/install. Set it when the app is distributed publicly: each workspace that installs it uses your model. Unset allows every one that Slack lets."},
 		{Env: EnvSlackAPIURL, Key: "slack.apiURL", Default: "https://slack.com/api/",
 			Doc: "Root of Slack's Web API. For GovSlack: https://slack-gov.com/api/."},
 		{Env: EnvSlackThreads, Key: "slack.threads.mentionRequired", Default: "true",

@@ -27,6 +27,8 @@ type Slack struct {
 type SlackOAuth struct {
 	ClientID     string
 	ClientSecret string
+	// Workspaces are all that may install the app; empty means no limit.
+	Workspaces []string
 	// Keys encrypt the tokens: the first encrypts, each decrypts. 32 bytes each.
 	Keys [][]byte
 }
@@ -95,5 +97,8 @@ func slackOAuth(v *values, p *problems, keys [][]byte, public *url.URL) *SlackOA
 	case public.Scheme != "https" && !loopback(public.Hostname()):
 		p.add(EnvPublicURL, "must be https because %s is set: Slack sends nobody back to another", EnvSlackClientID)
 	}
-	return &SlackOAuth{ClientID: id, ClientSecret: secret, Keys: keys}
+	return &SlackOAuth{
+		ClientID: id, ClientSecret: secret, Keys: keys,
+		Workspaces: ids(v, p, EnvSlackWorkspaces, slackWorkspaces, "a workspace (T0123456789) or an organisation (E0123456789)"),
+	}
 }

@@ -54,6 +54,8 @@ const (
 	slackChannels = "CGD"
 	slackPeople   = "UW"
 	slackApps     = "A"
+	// Workspaces and organisations.
+	slackWorkspaces = "TE"
 )
 
 func buildSlackTalk(v *values, p *problems) SlackTalk {

@@ -44,7 +44,7 @@ func newSlackAccess(cfg *config.Config, vault state.Vault, take *handlers.Direct
 		var err error
 		a.installs, err = install.NewStore(install.Options{
 			Vault: vault, Keys: o.Keys, ClientID: o.ClientID, ClientSecret: o.ClientSecret,
-			APIURL: api, HTTPClient: client, Now: time.Now, Rand: rand.Reader, Logger: log,
+			Allowed: o.Workspaces, APIURL: api, HTTPClient: client, Now: time.Now, Rand: rand.Reader, Logger: log,
 		})
 		if err != nil {
 			return nil, err

@@ -138,6 +138,10 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request) {
 	installed, err := h.store.install(ctx, code, h.redirect)
 	if err != nil {
 		h.store.log.Error("the Slack app could not be installed", "error", err)
+		if errors.Is(err, errNotAllowed) {
+			pageForeign.write(w, nil)
+			return
+		}
 		if e, ok := errors.AsType[*slackError](err); ok {
 			pageRefused.write(w, []string{e.code})
 			return
@@ -157,6 +161,13 @@ func (s *Store) install(ctx context.Context, code, redirect string) (record, err
 	g, err := s.slack.exchange(ctx, code, redirect)
 	if err != nil {
 		return record{}, err
+	}
+	if !s.allows(g) {
+		// The token is of no use to us, and should be of none to anybody else.
+		if _, err := s.slack.call(ctx, "auth.revoke", g.token, url.Values{}, &struct{}{}); err != nil {
+			s.log.Warn("a token that is not wanted could not be revoked", "error", err)
+		}
+		return record{}, fmt.Errorf("%w: team %q, organisation %q", errNotAllowed, g.team, g.enterprise)
 	}
 	now := s.now()
 	r := record{

@@ -248,3 +248,35 @@ func TestLoopback(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 }
+
+// A workspace that the operator does not have on the list installs nothing, and
+// the token that Slack made for it is given back.
+func TestOnlyTheOperatorsWorkspaces(t *testing.T) {
+	t.Parallel()
+	for allowed, in := range map[string]bool{"T1": true, "E1": false, "T2": false} {
+		t.Run(allowed, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.allowed = []string{"T9", allowed}
+			w.answer("auth.revoke", func(url.Values) string { return `{"ok":true,"revoked":true}` })
+			w.restart()
+			b := w.browser()
+			to, err := url.Parse(b.get("/slack/install").Header().Get("Location"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rw := b.get("/slack/oauth?code=good-code&state=" + to.Query().Get("state"))
+			_, err = w.store.Workspace(t.Context(), "T1", "")
+			switch {
+			case in && (rw.Code != http.StatusOK || err != nil):
+				t.Errorf("%d %s, %v", rw.Code, rw.Body, err)
+			case !in && (rw.Code != http.StatusForbidden || !errors.Is(err, workspace.ErrNotInstalled)):
+				t.Errorf("%d %s, %v", rw.Code, rw.Body, err)
+			}
+			if revoked := w.asked("auth.revoke") > 0; revoked == in {
+				t.Errorf("the token was revoked: %v", revoked)
+			}
+			w.wantNoSecret(rw.Body.String() + w.logged())
+		})
+	}
+}

@@ -27,6 +27,8 @@ var (
 		text: "You did not allow the app on Slack's page, and nothing was installed.", again: true}
 	pageStale = page{status: http.StatusBadRequest, title: "Start again",
 		text: "This page is for coming back from Slack within ten minutes, once, and in the browser that went there.", again: true}
+	pageForeign = page{status: http.StatusForbidden, title: "Not installed",
+		text: "This service is not for this workspace. Who runs it decides which workspaces it is for."}
 	pageRefused = page{status: http.StatusBadGateway, title: "Not installed",
 		text: "Slack did not let the app be installed. It said: %s.", again: true}
 	pageUnavailable = page{status: http.StatusServiceUnavailable, title: "Not installed",

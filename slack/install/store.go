@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,9 +27,12 @@ type Options struct {
 	// HTTPClient asks Slack. It is copied, and follows no redirect, so that secrets
 	// stay where they are sent.
 	HTTPClient *http.Client
-	Now        func() time.Time
-	Rand       io.Reader
-	Logger     *slog.Logger
+	// Allowed are the ids of the only workspaces and organisations that may install
+	// the app; empty lets all that Slack lets.
+	Allowed []string
+	Now     func() time.Time
+	Rand    io.Reader
+	Logger  *slog.Logger
 }
 
 // Store keeps the installations. It implements [workspace.Source].
@@ -36,8 +40,10 @@ type Store struct {
 	vault  state.Vault
 	sealer *sealer
 	slack  *client
-	now    func() time.Time
-	log    *slog.Logger
+	// allowed may install the app; empty means all.
+	allowed []string
+	now     func() time.Time
+	log     *slog.Logger
 
 	mu sync.Mutex
 	// busy holds a lock for each record that is being changed.
@@ -57,12 +63,21 @@ func NewStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		vault: o.Vault, sealer: sealer, now: o.Now, log: o.Logger,
+		vault: o.Vault, sealer: sealer, allowed: o.Allowed, now: o.Now, log: o.Logger,
 		slack:   newClient(o.APIURL, o.HTTPClient, o.ClientID, o.ClientSecret),
 		busy:    map[string]*lock{},
 		unsaved: map[string]record{},
 		later:   map[string]time.Time{},
 	}, nil
+}
+
+// errNotAllowed says that the operator's list does not have a workspace.
+var errNotAllowed = errors.New("slack: the workspace is not among those that may install the app")
+
+// allows reports whether a grant is for one of the operator's workspaces.
+func (s *Store) allows(g grant) bool {
+	within := func(id string) bool { return id != "" && slices.Contains(s.allowed, id) }
+	return len(s.allowed) == 0 || within(g.team) || within(g.enterprise)
 }
 
 var errBusy = errors.New("slack: another is changing the installation")

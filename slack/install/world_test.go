@@ -53,6 +53,7 @@ type world struct {
 	valid   string // the one refresh token that is good
 	log     bytes.Buffer
 	keys    [][]byte
+	allowed []string
 	store   *install.Store
 }
 
@@ -95,7 +96,7 @@ func (w *world) restart() {
 	var err error
 	w.store, err = install.NewStore(install.Options{
 		Vault: w.vault, Keys: w.keys, ClientID: clientID, ClientSecret: clientSecret, APIURL: slackURL + "/api/",
-		HTTPClient: w.client(), Now: w.now, Rand: rand.Reader, Logger: slog.New(slog.NewTextHandler(w, nil)),
+		Allowed: w.allowed, HTTPClient: w.client(), Now: w.now, Rand: rand.Reader, Logger: slog.New(slog.NewTextHandler(w, nil)),
 	})
 	if err != nil {
 		w.t.Fatal(err)
