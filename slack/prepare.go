@@ -168,7 +168,7 @@ func (c *Channel) unprepared(ctx context.Context, r request, err error) error {
 		return &sessions.UnneededError{Reason: "the thread does not exist any more"}
 	case "not_in_channel", "channel_not_found":
 		if isDirect(r.ChannelType, r.Channel) {
-			return errors.New("I cannot read that conversation any more; write to me anew")
+			return errors.New("that conversation cannot be read any more; write to me anew")
 		}
 		return errors.New("I am not in that channel; invite me there with " + c.invitation(ctx, r.place()))
 	case "missing_scope":
