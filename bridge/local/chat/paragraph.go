@@ -5,9 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// longParagraph is the length at which text is passed on although its paragraph
-// has not ended.
-const longParagraph = 4 << 10
+const (
+	// fewSentences is the length at which text is passed on at the end of a sentence
+	// or a line although its paragraph has not ended: who reads along must not wait
+	// for the whole of a long one.
+	fewSentences = 240
+	// longSentence is the length at which it is passed on in any case.
+	longSentence = 4 << 10
+)
 
 // maxParagraph is the most that is passed on at once, although an endpoint that
 // does not stream sends an answer of megabytes in one piece.
@@ -19,11 +24,11 @@ type paragraphs struct {
 	give   func(string)
 }
 
-// add passes on the paragraphs that are whole.
+// add passes on the paragraphs that are whole, and of a long one its sentences.
 func (p *paragraphs) add(text string) {
 	p.buffer.WriteString(text)
 	// A paragraph that ends now ends in the new text or at the seam.
-	if !strings.Contains(text, "\n") && p.buffer.Len() < longParagraph {
+	if !strings.Contains(text, "\n") && p.buffer.Len() < fewSentences {
 		return
 	}
 	s := p.buffer.String()
@@ -31,13 +36,14 @@ func (p *paragraphs) add(text string) {
 	switch {
 	case cut >= 0:
 		cut += 2
-	case len(s) < longParagraph:
+	case len(s) < fewSentences:
 		return
 	default:
-		if cut = strings.LastIndex(s, "\n") + 1; cut == 0 {
-			for cut = len(s) - 1; cut > 0 && !utf8.RuneStart(s[cut]); cut-- {
-				continue
-			}
+		cut = lastSentence(s)
+	}
+	if cut == 0 && len(s) >= longSentence {
+		for cut = len(s) - 1; cut > 0 && !utf8.RuneStart(s[cut]); cut-- {
+			continue
 		}
 	}
 	if cut == 0 {
@@ -46,6 +52,17 @@ func (p *paragraphs) add(text string) {
 	p.pass(s[:cut])
 	p.buffer.Reset()
 	p.buffer.WriteString(s[cut:])
+}
+
+// lastSentence returns where the last line or sentence of s ends that is whole, or 0.
+func lastSentence(s string) int {
+	cut := strings.LastIndex(s, "\n") + 1
+	for _, end := range []string{". ", "! ", "? ", "。", "！", "？"} {
+		if at := strings.LastIndex(s, end); at >= 0 {
+			cut = max(cut, at+len(end))
+		}
+	}
+	return cut
 }
 
 // end passes on the rest.

@@ -71,7 +71,7 @@ func TestALongStreamComesWhole(t *testing.T) {
 		t.Fatalf("got %d bytes, %v; want %d", len(answer.Text), err, pieces*len(line))
 	}
 	for i, p := range got.said {
-		if len(p) > 2*longParagraph {
+		if len(p) > 2*longSentence {
 			t.Fatalf("paragraph %d has %d bytes", i, len(p))
 		}
 	}
