@@ -155,6 +155,16 @@ func (w *world) serve(extra ...string) *process {
 	return w.serveWith(w.environment(extra...))
 }
 
+// awaitRunning waits until sessions can be started: the service listens before it
+// has found what an earlier process left.
+func (p *process) awaitRunning() {
+	p.w.t.Helper()
+	eventually(p.w.t, func() bool {
+		_, info := get(p.w.t, p.url+"/v1/info")
+		return strings.Contains(info, `"running":true`)
+	})
+}
+
 func (w *world) serveWith(env []string) *process {
 	w.t.Helper()
 	p := &process{Cmd: exec.Command(w.binary, "serve"), w: w, done: make(chan struct{})}

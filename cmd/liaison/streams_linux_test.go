@@ -31,7 +31,7 @@ func TestManyStreams(t *testing.T) {
 	t.Parallel()
 	n := descriptors(t, soakOr(200, 2000))
 	w := newWorld(t)
-	measured := raceFlag == ""
+	measured := raceFlag == "-race=false"
 	if soakOr(0, 1) == 1 && !measured {
 		// The race detector takes several times as much memory.
 		w.binary, measured = plainBinary(t), true
@@ -39,6 +39,7 @@ func TestManyStreams(t *testing.T) {
 	p := w.serve("CURSOR_SDK_BRIDGE_BIN="+testModelBridge(w), "LIAISON_MODEL=liaison-echo", "LIAISON_MAX_RUNNING_TURNS=4", "LIAISON_LOG_LEVEL=info")
 	c := &streamClient{t: t, p: p, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 	defer c.http.CloseIdleConnections()
+	p.awaitRunning()
 
 	// One in twenty never reads, and one in twenty only at the end. The first two such
 	// sessions say more than the buffers of a connection hold.
