@@ -286,8 +286,9 @@ func TestAPullRequestThatIsNotThereYet(t *testing.T) {
 		"pull request": {PathPattern: "/repos/*/*/pulls/*", Status: http.StatusNotFound},
 		"repository":   {PathPattern: "/repo*/**", Status: http.StatusNotFound, Times: 3},
 	} {
+		// Older than the pull request, however slow this is, and young still.
 		w := policyWorld(t, "")
-		in := w.did("pull_request.opened", "mona", func(r *request) { r.UpdatedAt = time.Now().Add(-time.Second) })
+		in := w.did("pull_request.opened", "mona", func(r *request) { r.UpdatedAt = time.Now().Add(-30 * time.Second) })
 		w.Fail(fault)
 		_, err := w.channel.Weigh(t.Context(), in)
 		if retry := wantRetry(t, err); retry.After != lagWait || !strings.Contains(retry.Error(), "does not show octo/shop#1 yet") {
