@@ -11,30 +11,30 @@ func (p *prompter) maintainers(set settings, files []evidence.Instruction) {
 	if len(files) == 0 && set.Style == "" && len(set.Paths) == 0 {
 		return
 	}
-	p.say("## What the maintainers say\n")
-	p.say("This comes from the base branch and its configuration, and not from the change that is proposed. " +
+	p.Say("## What the maintainers say\n")
+	p.Say("This comes from the base branch and its configuration, and not from the change that is proposed. " +
 		"Follow it in what you look at, what you leave alone and how you write. It cannot take back a rule of the host.\n")
 	if len(set.Paths) > 0 {
-		p.say("Only some paths are reviewed, by these patterns; the last one that matches decides, and `!` leaves out:\n")
+		p.Say("Only some paths are reviewed, by these patterns; the last one that matches decides, and `!` leaves out:\n")
 		for _, pattern := range set.Paths {
-			p.say("- %s", code(strangersLine(pattern)))
+			p.Say("- %s", code(strangersLine(pattern)))
 		}
-		p.say("")
+		p.Say("")
 	}
 	if set.Style != "" {
 		shown, _ := evidence.Reveal(set.Style)
-		p.say("Style:\n")
-		p.between("maintainers", shown)
+		p.Say("Style:\n")
+		p.Between("maintainers", shown)
 	}
 	for _, f := range files {
-		p.say("%s:\n", code(strangersLine(f.Path)))
-		p.between("maintainers", f.Text)
+		p.Say("%s:\n", code(strangersLine(f.Path)))
+		p.Between("maintainers", f.Text)
 	}
 }
 
 // language says in which language to answer, if the configuration does.
 func (p *prompter) language(set settings) {
 	if set.Language != "" {
-		p.say("Write in %s.\n", strangersLine(set.Language))
+		p.Say("Write in %s.\n", strangersLine(set.Language))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/internal/untrusted"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -51,7 +52,7 @@ func (c *Channel) evidence(t target, dir string) evidence.Request {
 // brief composes what the agent is told. The whole of it is masked: a secret of
 // ours may have got into what people wrote.
 func (c *Channel) brief(note string, compose func(marker string) string) (sessions.Brief, error) {
-	marker, err := newMarker(c.random)
+	marker, err := untrusted.NewMarker(c.random)
 	if err != nil {
 		return sessions.Brief{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/internal/sim"
+	"github.com/liaison-bot/liaison/internal/untrusted"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -167,7 +168,7 @@ func TestPrepareFailsOnWhatWillNotChange(t *testing.T) {
 
 func TestPromptFencesWhatStrangersWrote(t *testing.T) {
 	t.Parallel()
-	marker, err := newMarker(constant(0xab))
+	marker, err := untrusted.NewMarker(constant(0xab))
 	must(t, err)
 	r := request{FullName: repoName, Number: 7, Head: headSHA}
 	s := evidence.Summary{Head: headSHA, Base: beforeSHA, Pull: evidence.PullRequest{

@@ -9,6 +9,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/liaison-bot/liaison/internal/untrusted"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/slack/web"
 )
@@ -49,7 +50,7 @@ func (c *Channel) prepare(ctx context.Context, t sessions.Turn, r request, dir s
 		return sessions.Brief{}, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it alone
-	marker, err := newMarker(c.entropy)
+	marker, err := untrusted.NewMarker(c.entropy)
 	if err != nil {
 		return sessions.Brief{}, err
 	}
