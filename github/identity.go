@@ -41,6 +41,25 @@ func (c *Channel) CheckApp(ctx context.Context) (AppInfo, error) {
 	return info, nil
 }
 
+// introduceWait bounds [Channel.Introduce]: who is not answered by then is not
+// worth keeping everything else waiting for.
+const introduceWait = 3 * time.Second
+
+// Introduce learns what people call us, if nothing says so yet, as at the very
+// first start: a question that was decided about before would be taken for words
+// to somebody else. Where GitHub does not answer, people's comments are heard
+// once it does.
+func (c *Channel) Introduce(ctx context.Context) {
+	if c.app.self().Handle != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, introduceWait)
+	defer cancel()
+	if _, err := c.CheckApp(ctx); err != nil {
+		c.app.log.Warn("what people call us at GitHub is not known yet, and comments to us are not heard before it is", "error", err)
+	}
+}
+
 // keptIdentity is what is remembered of us over a restart. What people said
 // meanwhile is read before GitHub was asked who we are: words to us must not be
 // taken for words to somebody else then, nor our own for a stranger's.

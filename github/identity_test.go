@@ -43,6 +43,23 @@ func TestCheckAppNamesTheSetting(t *testing.T) {
 	}
 }
 
+func TestIntroduceAsksWhoWeAreOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(_ *sim.GitHubOptions, o *Options) { o.BotName = "" })
+	if self := w.channel.app.self(); self.Handle != "" {
+		t.Fatalf("known before anybody was asked: %+v", self)
+	}
+	w.channel.Introduce(t.Context())
+	if self := w.channel.app.self(); self.Handle != "liaison" {
+		t.Errorf("after the introduction we are called %q", self.Handle)
+	}
+	asked := len(w.Requests())
+	w.channel.Introduce(t.Context())
+	if again := len(w.Requests()) - asked; again != 0 {
+		t.Errorf("GitHub was asked %d times more", again)
+	}
+}
+
 // dated sends GitHub's time, which is ahead.
 type dated struct {
 	next  http.RoundTripper
