@@ -49,7 +49,8 @@ func (c *Channel) Tools() []tools.Tool {
 			r, err := parseRequest(t.Request)
 			return t.Channel == Name && err == nil && r.Kind == kindReview
 		},
-		Run: submitReview,
+		Effect: tools.Reads, // what it lays down is posted by the channel itself
+		Run:    submitReview,
 	}}
 }
 

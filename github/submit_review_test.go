@@ -45,6 +45,10 @@ func (k *keeper) Acting(context.Context, tools.Call, string) error {
 	return errors.New("nothing is written here")
 }
 
+func (k *keeper) Ask(context.Context, tools.Call, tools.Tool) (tools.Result, error) {
+	return tools.Result{}, errors.New("nobody is asked here")
+}
+
 func (k *keeper) Keep(_ context.Context, _ tools.Call, _ string, r tools.Result) error {
 	k.raw = r.Output
 	return nil

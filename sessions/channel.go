@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -71,6 +72,9 @@ const (
 	// ActionNote adds Note to the session's record and does nothing else. A session
 	// that does not exist is left so.
 	ActionNote
+	// ActionDecide casts Ballot about a call that waits for a person; Key is not
+	// looked at. Whoever cast it is told by [DecisionWitness].
+	ActionDecide
 )
 
 // Admission says what a new message does to a turn that is under way.
@@ -136,6 +140,8 @@ type Intent struct {
 	Quiet time.Duration
 	// Note is what ActionNote records.
 	Note Note
+	// Ballot is what ActionDecide casts.
+	Ballot *approvals.Ballot
 	// Effects are owed with the decision, whatever it is, once for each fact.
 	// Their names are unique within the delivery.
 	Effects []Effect
@@ -298,10 +304,17 @@ type Item struct {
 	Attempts int
 	// Surface is what the channel asked to remember of the session.
 	Surface map[string]string
+	// Approval is the record as it is now, and Card the one of its cards that is to be
+	// drawn, for [KindApprovalCard]; otherwise nil.
+	Approval *approvals.View
+	Card     *approvals.Card
 }
 
 // Receipt says how an effect ended.
 type Receipt struct {
+	// Card is what became of the card that was drawn, for [KindApprovalCard]: its Ref,
+	// the version it shows, and whether it is gone for good.
+	Card *approvals.Card
 	// Note is one line for a person: what was written, or why it was left out.
 	Note string
 	// Remember is merged into the session's surface; an empty value removes its key.

@@ -17,8 +17,8 @@ func (e *Engine) hostTools(ctx context.Context, channel string, t Turn, dir stri
 		return nil
 	}
 	turn := tools.Turn{
-		SessionID: t.SessionID, TurnID: t.ID, Channel: channel, Request: t.Request, Surface: t.Surface,
-		Dir: dir, DryRun: t.DryRun,
+		SessionID: t.SessionID, TurnID: t.ID, Attempt: t.Attempt, Channel: channel, Request: t.Request,
+		Principal: t.Principal, Surface: t.Surface, Dir: dir, DryRun: t.DryRun,
 	}
 	var out []bridge.Tool
 	for _, tool := range e.tools.Offered(turn) {

@@ -36,7 +36,7 @@ func TestATurnCallsTheToolsThatItIsOffered(t *testing.T) {
 	var seen tools.Call
 	made := 0
 	review := tools.Tool{
-		Name: "submit_review", InputSchema: json.RawMessage(`{"type":"object","required":["summary"]}`),
+		Name: "submit_review", InputSchema: json.RawMessage(`{"type":"object","required":["summary"]}`), Effect: tools.Reads,
 		Run: func(_ context.Context, c tools.Call) (tools.Result, error) {
 			made++
 			seen = c
@@ -80,7 +80,7 @@ func TestATurnCallsTheToolsThatItIsOffered(t *testing.T) {
 
 func TestAToolThatWritesIsNotedBeforeItRuns(t *testing.T) {
 	var h *house
-	push1 := tools.Tool{Name: "push_branch", Writes: true, Run: func(context.Context, tools.Call) (tools.Result, error) {
+	push1 := tools.Tool{Name: "push_branch", Run: func(context.Context, tools.Call) (tools.Result, error) {
 		return tools.Result{Text: "noted: " + h.lastTurn("k").Acted}, nil
 	}}
 	withTools(t, func(in *house) {
@@ -100,8 +100,8 @@ func TestAToolThatWritesIsNotedBeforeItRuns(t *testing.T) {
 
 func TestATurnThatIsOverCallsNothing(t *testing.T) {
 	made := 0
-	count := func(name string, writes bool) tools.Tool {
-		return tools.Tool{Name: name, Writes: writes, Run: func(context.Context, tools.Call) (tools.Result, error) {
+	count := func(name string, effect tools.Effect) tools.Tool {
+		return tools.Tool{Name: name, Effect: func(json.RawMessage) tools.Effect { return effect }, Run: func(context.Context, tools.Call) (tools.Result, error) {
 			made++
 			return tools.Result{}, nil
 		}}
@@ -122,7 +122,7 @@ func TestATurnThatIsOverCallsNothing(t *testing.T) {
 		if made != 0 {
 			t.Errorf("%d calls were made", made)
 		}
-	}, count("look", false), count("push_branch", true))
+	}, count("look", tools.Read), count("push_branch", tools.Write))
 }
 
 func TestAToolThatPanicsFailsItsCallOnly(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRecordOfAToolOfTheHost(t *testing.T) {
 func TestARealBridgeCallsAToolOfTheHost(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.Tool{
-		Name: "greet", InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
+		Name: "greet", InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`), Effect: tools.Reads,
 		Run: func(_ context.Context, c tools.Call) (tools.Result, error) {
 			return tools.Result{Text: "hello " + string(c.Input) + " in " + c.CallID[:5]}, nil
 		},

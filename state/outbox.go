@@ -13,10 +13,13 @@ type OutboxItem struct {
 	ID string `json:"id,omitempty"`
 	// Seq orders the items; the store gives it.
 	Seq uint64 `json:"seq,omitempty"`
-	// SessionID is empty where the item belongs to no session. It then stands in
-	// line with no other.
+	// SessionID is empty where the item belongs to no session.
 	SessionID string `json:"sessionId,omitempty"`
-	TurnID    string `json:"turnId,omitempty"`
+	// Line names the items that are performed strictly one after another. Where it is
+	// empty, that is those of the session; without a session the item then stands in
+	// line with no other.
+	Line   string `json:"line,omitempty"`
+	TurnID string `json:"turnId,omitempty"`
 	// Channel is the surface that performs it.
 	Channel string `json:"channel,omitempty"`
 	// Kind and Payload are the channel's own; no one else reads the payload.
@@ -53,11 +56,9 @@ type OutboxSettlement struct {
 
 // Outbox hands owed writes to the workers that perform them.
 type Outbox interface {
-	// ClaimOutbox durably counts an attempt at the first item of each session
-	// that is due at now and not claimed, for up to limit items, and returns
-	// them in order of Seq. A claim lasts until it is settled or the store is
-	// opened anew. Items of one session come strictly one after another; each
-	// without a session counts as one of its own.
+	// ClaimOutbox durably counts an attempt at the first item of each line that is
+	// due at now and not claimed, for up to limit items, and returns them in order
+	// of Seq. A claim lasts until it is settled or the store is opened anew.
 	ClaimOutbox(ctx context.Context, now time.Time, limit int) ([]OutboxItem, error)
 	// NextOutbox returns the time at which the next unclaimed first item is due,
 	// and false when there is none.

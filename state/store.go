@@ -23,6 +23,11 @@ type Change struct {
 	// is not there is no error.
 	Unlink []string
 	Turns  []Turn
+	// Approvals are stored as sessions are, each of a session that exists or is in
+	// the same change.
+	Approvals []Approval
+	// Audit adds lines to the audit log, in this order.
+	Audit  []AuditEntry
 	Outbox []OutboxItem
 	Settle []OutboxSettlement
 	// Timers sets timers, replacing those of the same id; CancelTimers removes them.
@@ -99,6 +104,8 @@ type Store interface {
 	SessionIndex
 	Facts
 	Counts
+	Approvals
+	Audit
 	Outbox
 	Timers
 	Wakes

@@ -19,6 +19,10 @@ type Ledger interface {
 	Acting(ctx context.Context, c Call, tool string) error
 	// Keep keeps a result's output before the agent gets its answer.
 	Keep(ctx context.Context, c Call, tool string, r Result) error
+	// Ask has people decide about a call, and answers it: with what came of the call
+	// that they agreed to, which it makes by [Registry.Execute], or with why it was
+	// not made, or not yet.
+	Ask(ctx context.Context, c Call, t Tool) (Result, error)
 }
 
 // PanicError says that a tool panicked. Its text names the tool only; what the
@@ -46,12 +50,13 @@ func (r *Registry) Call(ctx context.Context, c Call, name string, l Ledger) (Res
 	if err != nil {
 		return failed(err), nil
 	}
-	if tool.Writes && c.DryRun {
-		return Result{Text: acknowledged}, nil
+	writes := tool.effect(c.Input) != Read
+	if writes && c.DryRun {
+		return tool.stub(), nil
 	}
 	key, named := c.key(name)
 	if !named {
-		result, _, err := tool.run(ctx, c, l)
+		result, _, err := tool.askOrRun(ctx, c, l)
 		return result, err
 	}
 	call, ours := r.memory.begin(key)
@@ -60,7 +65,7 @@ func (r *Registry) Call(ctx context.Context, c Call, name string, l Ledger) (Res
 		func() {
 			defer func() { r.memory.end(call, keep) }()
 			call.err = &PanicError{Tool: name} // also when the tool ends its goroutine
-			call.result, keep, call.err = tool.run(ctx, c, l)
+			call.result, keep, call.err = tool.askOrRun(ctx, c, l)
 		}()
 	}
 	select {
@@ -71,13 +76,63 @@ func (r *Registry) Call(ctx context.Context, c Call, name string, l Ledger) (Res
 	}
 }
 
+// Execute makes a call that people have agreed to, with the input that they saw.
+// What can go wrong is told as in [Registry.Call]; a tool that is another one by
+// now than fingerprint says is not run.
+func (r *Registry) Execute(ctx context.Context, c Call, name, fingerprint string, l Ledger) (Result, error) {
+	tool := r.tools[name]
+	switch {
+	case tool == nil:
+		return failed(fmt.Errorf("tool %s does not exist any more", name)), nil
+	case tool.Fingerprint != fingerprint:
+		return failed(fmt.Errorf("tool %s was changed since this was asked for, so that it is not run; ask again", name)), nil
+	}
+	result, _, err := tool.run(ctx, c, l)
+	return result, err
+}
+
+// askOrRun makes a call, or has people decide about it first.
+func (t *readyTool) askOrRun(ctx context.Context, c Call, l Ledger) (result Result, keep bool, err error) {
+	if !t.gated(c) {
+		return t.run(ctx, c, l)
+	}
+	result, err = l.Ask(ctx, c, t.Tool)
+	return result, err == nil, err
+}
+
+// gated reports whether a call waits for a person. Where that cannot be told, it does.
+func (t *readyTool) gated(c Call) bool {
+	if t.Gate == nil {
+		return false
+	}
+	needs, err := t.Gate.Needs(c)
+	return needs || err != nil
+}
+
+func (t *readyTool) effect(input json.RawMessage) Effect {
+	if t.Effect == nil {
+		return Write
+	}
+	return t.Effect(input)
+}
+
+// stub answers a call that is not made because nothing may be written.
+func (t *readyTool) stub() Result {
+	text := acknowledged
+	if t.DryRun != nil {
+		text = string(t.DryRun)
+	}
+	return Result{Text: text, Stubbed: true}
+}
+
 // run makes a call, and reports whether its answer is the answer to every
 // repetition.
 func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, keep bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, false, err
 	}
-	if t.Writes {
+	writes := t.effect(c.Input) != Read
+	if writes {
 		if err := l.Acting(ctx, c, t.Name); err != nil {
 			return Result{}, false, fmt.Errorf("tool %s was not run: %w", t.Name, err)
 		}
@@ -89,7 +144,7 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 		return Result{}, true, err
 	case err != nil && ctx.Err() != nil:
 		// What wrote may have been done all the same, and is not done again.
-		return Result{}, t.Writes, ctx.Err()
+		return Result{}, writes, ctx.Err()
 	case err != nil:
 		return failed(err), true, nil
 	case len(result.Output) > maxOutput:
@@ -101,7 +156,7 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 	result.Text = Cut(result.Text, maxText, "\n[cut here: the rest is too long]")
 	if result.Output != nil {
 		if err := l.Keep(ctx, c, t.Name, result); err != nil {
-			return Result{}, t.Writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
+			return Result{}, writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
 		}
 	}
 	return result, true, nil

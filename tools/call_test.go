@@ -29,6 +29,10 @@ func (n *notes) note(what string) error {
 
 func (n *notes) Acting(_ context.Context, _ Call, tool string) error { return n.note("acting " + tool) }
 
+func (n *notes) Ask(context.Context, Call, Tool) (Result, error) {
+	return Result{}, errors.New("nobody is asked here")
+}
+
 func (n *notes) Keep(_ context.Context, _ Call, tool string, r Result) error {
 	return n.note("keep " + tool + " " + string(r.Output))
 }
@@ -49,7 +53,7 @@ func call(id string) Call {
 func TestACallIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	var made atomic.Int32
-	r := registry(t, Tool{Name: "count", Run: func(context.Context, Call) (Result, error) {
+	r := registry(t, Tool{Name: "count", Effect: Reads, Run: func(context.Context, Call) (Result, error) {
 		return Result{Text: fmt.Sprint(made.Add(1))}, nil
 	}})
 	ask := func(c Call) string {
@@ -81,7 +85,7 @@ func TestDuplicatesAtTheSameTimeWaitForOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made atomic.Int32
 		release := make(chan struct{})
-		r := registry(t, Tool{Name: "slow", Run: func(context.Context, Call) (Result, error) {
+		r := registry(t, Tool{Name: "slow", Effect: Reads, Run: func(context.Context, Call) (Result, error) {
 			made.Add(1)
 			<-release
 			return Result{Text: "done"}, nil
@@ -113,10 +117,10 @@ func TestWhatWritesIsNotedFirstAndWhatIsKeptIsKeptBeforeTheAnswer(t *testing.T) 
 	t.Parallel()
 	ledger := &notes{}
 	r := registry(t,
-		Tool{Name: "push", Writes: true, Run: func(context.Context, Call) (Result, error) {
+		Tool{Name: "push", Run: func(context.Context, Call) (Result, error) {
 			return Result{Text: "pushed"}, ledger.note("push")
 		}},
-		Tool{Name: "hand", Run: func(context.Context, Call) (Result, error) {
+		Tool{Name: "hand", Effect: Reads, Run: func(context.Context, Call) (Result, error) {
 			return Result{Text: "taken", Output: json.RawMessage(`{"a":1}`)}, nil
 		}},
 	)
@@ -148,9 +152,9 @@ func TestADryRunAcknowledgesWhatWrites(t *testing.T) {
 	t.Parallel()
 	ledger := &notes{}
 	r := registry(t,
-		Tool{Name: "push", Writes: true, InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`),
+		Tool{Name: "push", InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`),
 			Run: func(context.Context, Call) (Result, error) { panic("it ran") }},
-		Tool{Name: "look", Run: func(context.Context, Call) (Result, error) { return Result{Text: "seen"}, nil }},
+		Tool{Name: "look", Effect: Reads, Run: func(context.Context, Call) (Result, error) { return Result{Text: "seen"}, nil }},
 	)
 	c := call("1")
 	c.DryRun, c.Input = true, json.RawMessage(`{"a":1}`)
@@ -169,10 +173,10 @@ func TestADryRunAcknowledgesWhatWrites(t *testing.T) {
 func TestFailuresOfTools(t *testing.T) {
 	t.Parallel()
 	r := registry(t,
-		Tool{Name: "fails", Run: func(context.Context, Call) (Result, error) { return Result{Text: "x"}, errors.New("no such branch") }},
-		Tool{Name: "panics", Run: func(context.Context, Call) (Result, error) { panic("secret") }},
-		Tool{Name: "leaves", Run: func(context.Context, Call) (Result, error) { runtime.Goexit(); return Result{}, nil }},
-		Tool{Name: "babbles", Run: func(context.Context, Call) (Result, error) { return Result{Output: json.RawMessage(`{`)}, nil }},
+		Tool{Name: "fails", Effect: Reads, Run: func(context.Context, Call) (Result, error) { return Result{Text: "x"}, errors.New("no such branch") }},
+		Tool{Name: "panics", Effect: Reads, Run: func(context.Context, Call) (Result, error) { panic("secret") }},
+		Tool{Name: "leaves", Effect: Reads, Run: func(context.Context, Call) (Result, error) { runtime.Goexit(); return Result{}, nil }},
+		Tool{Name: "babbles", Effect: Reads, Run: func(context.Context, Call) (Result, error) { return Result{Output: json.RawMessage(`{`)}, nil }},
 	)
 	if result, err := r.Call(t.Context(), call("1"), "fails", &notes{}); err != nil || !result.IsError || result.Text != "no such branch" {
 		t.Errorf("a failure: %+v, %v", result, err)
@@ -200,10 +204,10 @@ func TestFailuresOfTools(t *testing.T) {
 
 func TestACallThatWasCutShortCanBeMadeAgainUnlessItWrites(t *testing.T) {
 	t.Parallel()
-	for _, writes := range []bool{false, true} {
-		made := 0
+	for _, effect := range []Effect{Read, Write} {
+		made, writes := 0, effect == Write
 		ctx, cancel := context.WithCancel(t.Context())
-		r := registry(t, Tool{Name: "slow", Writes: writes, Run: func(ctx context.Context, _ Call) (Result, error) {
+		r := registry(t, Tool{Name: "slow", Effect: func(json.RawMessage) Effect { return effect }, Run: func(ctx context.Context, _ Call) (Result, error) {
 			if made++; made == 1 {
 				cancel()
 				return Result{}, ctx.Err()
@@ -224,8 +228,8 @@ func TestResultsAreBounded(t *testing.T) {
 	t.Parallel()
 	size := 0
 	r := registry(t,
-		Tool{Name: "text", Run: func(context.Context, Call) (Result, error) { return Result{Text: strings.Repeat("x", size)}, nil }},
-		Tool{Name: "output", Run: func(context.Context, Call) (Result, error) {
+		Tool{Name: "text", Effect: Reads, Run: func(context.Context, Call) (Result, error) { return Result{Text: strings.Repeat("x", size)}, nil }},
+		Tool{Name: "output", Effect: Reads, Run: func(context.Context, Call) (Result, error) {
 			return Result{Output: json.RawMessage(`"` + strings.Repeat("x", size-2) + `"`)}, nil
 		}},
 	)
@@ -248,7 +252,7 @@ func TestResultsAreBounded(t *testing.T) {
 func TestTheMemoryOfCallsIsBounded(t *testing.T) {
 	t.Parallel()
 	made := map[string]int{}
-	r := registry(t, Tool{Name: "count", Run: func(_ context.Context, c Call) (Result, error) {
+	r := registry(t, Tool{Name: "count", Effect: Reads, Run: func(_ context.Context, c Call) (Result, error) {
 		made[c.CallID]++
 		return Result{Text: strings.Repeat("x", 100)}, nil
 	}})
@@ -268,7 +272,7 @@ func TestTheMemoryOfCallsIsBounded(t *testing.T) {
 		t.Errorf("made %d and %d times; %d calls, %d bytes", made["often"], made["rare"], len(r.memory.calls), r.memory.bytes)
 	}
 
-	large := registry(t, Tool{Name: "large", Run: func(context.Context, Call) (Result, error) {
+	large := registry(t, Tool{Name: "large", Effect: Reads, Run: func(context.Context, Call) (Result, error) {
 		return Result{Text: strings.Repeat("x", maxText)}, nil
 	}})
 	for i := range 2 * maxRememberedBytes / maxText {

@@ -1,0 +1,93 @@
+package approvals
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// View is a record as people may see it: everything in it is redacted, and
+// characters that nobody can see are shown. All cards are drawn from it, in every
+// state of the call.
+type View struct {
+	ID        string
+	Version   uint64
+	SessionID string
+	TurnID    string
+	CallID    string
+
+	Tool    string
+	Summary string
+	Risk    Risk
+	Subject string
+	// Input is what will run, as indented JSON, whole. InputHash is of what runs.
+	Input     string
+	InputHash string
+
+	Channel   string
+	Request   json.RawMessage
+	Requester Identity
+	Policy    Policy
+	// Deciders are the groups of people who may decide now.
+	Deciders []Approvers
+
+	State    State
+	Votes    []Vote
+	Decision *Vote
+	Reason   string
+	Parked   bool
+	Outcome  *Outcome
+
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	ReminderAt time.Time
+	DecidedAt  time.Time
+	StartedAt  time.Time
+	EndedAt    time.Time
+
+	Cards []Card
+}
+
+// Show returns a record as people may see it. redact masks secrets in a text.
+func (r Record) Show(redact func(string) string) View {
+	v := View{
+		ID: r.ID, Version: r.Version, SessionID: r.SessionID, TurnID: r.TurnID, CallID: r.CallID,
+		Tool: r.Tool, Summary: redact(r.Summary), Risk: r.Risk, Subject: redact(r.Subject),
+		Input: showInput(r.Input, redact), InputHash: r.InputHash,
+		Channel: r.Channel, Request: r.Request, Requester: r.Requester, Policy: r.Policy, Deciders: r.Deciders(),
+		State: r.State, Reason: redact(r.Reason), Parked: r.Parked,
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, ReminderAt: r.ReminderAt,
+		DecidedAt: r.DecidedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Cards: append([]Card(nil), r.Cards...),
+	}
+	for _, vote := range r.Votes {
+		v.Votes = append(v.Votes, shownVote(vote, redact))
+	}
+	if r.Decision != nil {
+		d := shownVote(*r.Decision, redact)
+		v.Decision = &d
+	}
+	if r.Outcome != nil {
+		o := *r.Outcome
+		o.Text = redact(o.Text)
+		v.Outcome = &o
+	}
+	return v
+}
+
+func shownVote(v Vote, redact func(string) string) Vote {
+	v.Reason = redact(v.Reason)
+	return v
+}
+
+// showInput is a first cut: the indented text, masked.
+func showInput(input json.RawMessage, redact func(string) string) string {
+	var value any
+	if json.Unmarshal(input, &value) != nil {
+		return redact(string(input))
+	}
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return redact(string(input))
+	}
+	return redact(string(text))
+}
