@@ -25,6 +25,9 @@ type Tool struct {
 	Direct func() bool
 	// Effect says what a call with this input does. Nil means [Write].
 	Effect func(input json.RawMessage) Effect
+	// EffectNote is what people are told of Effect where that depends on the input:
+	// the condition under which a call only reads.
+	EffectNote string
 	// DryRun is what a call answers that writes where nothing may be written; nil
 	// stands for "Operation acknowledged.".
 	DryRun json.RawMessage
@@ -61,6 +64,8 @@ func Reads(json.RawMessage) Effect { return Read }
 type Gate struct {
 	// Needs reports whether a call waits. An error means that it does.
 	Needs func(c Call) (bool, error)
+	// Note is what people are told of Needs: the condition. Empty means always.
+	Note string
 	// Policy says who may decide about a call.
 	Policy func(c Call) approvals.Policy
 	Risk   approvals.Risk
