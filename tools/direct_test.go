@@ -1,13 +1,10 @@
 package tools
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 )
-
-func nothing(context.Context, Call) (Result, error) { return Result{}, nil }
 
 func TestDirectLeavesOutWhatOnlyAgentsGet(t *testing.T) {
 	t.Parallel()
