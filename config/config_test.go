@@ -85,7 +85,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("limits %+v, want %+v", c.TurnLimits, want)
 	}
 	const day = 24 * time.Hour
-	if want := (config.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day}); c.Retention != want {
+	if want := (config.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day, Audit: 400 * day}); c.Retention != want {
 		t.Errorf("retention %+v, want %+v", c.Retention, want)
 	}
 	if !filepath.IsAbs(c.StateDir) || filepath.Base(c.StateDir) != ".liaison" {

@@ -102,7 +102,7 @@ func TestNamedTokensThatCannotBeUsed(t *testing.T) {
 func TestZeroMeansNoLimit(t *testing.T) {
 	t.Parallel()
 	c := load(t, "LIAISON_TURN_TOKENS=0", "LIAISON_TURN_TOOL_CALLS=0", "LIAISON_TURN_COST=0",
-		"LIAISON_RETAIN_BODIES=0", "LIAISON_RETAIN_DELIVERIES=0", "LIAISON_RETAIN_WORKSPACES=0", "LIAISON_RETAIN_SESSIONS=0s")
+		"LIAISON_RETAIN_BODIES=0", "LIAISON_RETAIN_DELIVERIES=0", "LIAISON_RETAIN_WORKSPACES=0", "LIAISON_RETAIN_SESSIONS=0s", "LIAISON_RETAIN_AUDIT=0")
 	if c.TurnLimits != (config.TurnLimits{}) || c.Retention != (config.Retention{}) {
 		t.Errorf("got %+v, %+v", c.TurnLimits, c.Retention)
 	}

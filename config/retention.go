@@ -19,6 +19,8 @@ type Retention struct {
 	Workspaces time.Duration
 	// Sessions is for sessions, with their records.
 	Sessions time.Duration
+	// Audit is for lines of the audit log.
+	Audit time.Duration
 }
 
 // day is how long duplicates must be known at least: Slack and GitHub both send
@@ -36,6 +38,7 @@ func buildRetention(c *Config, v *values, p *problems) {
 		{EnvRetainDeliveries, &r.Deliveries},
 		{EnvRetainWorkspaces, &r.Workspaces},
 		{EnvRetainSessions, &r.Sessions},
+		{EnvRetainAudit, &r.Audit},
 	} {
 		d, err := parseLongDuration(v.textOf(s.env))
 		if err != nil {

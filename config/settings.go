@@ -21,6 +21,7 @@ const (
 	EnvRetainDeliveries = "LIAISON_RETAIN_DELIVERIES"
 	EnvRetainWorkspaces = "LIAISON_RETAIN_WORKSPACES"
 	EnvRetainSessions   = "LIAISON_RETAIN_SESSIONS"
+	EnvRetainAudit      = "LIAISON_RETAIN_AUDIT"
 	EnvLogLevel         = "LIAISON_LOG_LEVEL"
 	EnvLogFormat        = "LIAISON_LOG_FORMAT"
 	EnvGitHubAppID      = "GITHUB_APP_ID"
@@ -129,6 +130,8 @@ func Settings() []Setting {
 			Doc: "How long the workspace of a session is kept after the last turn; the next turn makes it anew. 0 keeps it for ever."},
 		{Env: EnvRetainSessions, Key: "retention.sessions", Default: "90d",
 			Doc: "How long a session in which nothing happens is kept, with its record. 0 keeps it for ever."},
+		{Env: EnvRetainAudit, Key: "retention.audit", Default: "400d",
+			Doc: "How long a line of the audit log is kept, whatever became of its session. 0 keeps it for ever."},
 		{Env: EnvLogLevel, Key: "log.level", Default: "info",
 			Doc: "Least severity that is logged: debug, info, warn or error. Debug includes the bridge's own output."},
 		{Env: EnvLogFormat, Key: "log.format", Default: "text",

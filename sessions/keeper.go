@@ -110,6 +110,7 @@ func (k *Keeper) Round(ctx context.Context) error {
 		k.drop(ctx, "deliveries", r.Deliveries, k.o.Store.DropDeliveries),
 		k.drop(ctx, "facts", r.Deliveries, k.o.Store.DropFacts),
 		k.drop(ctx, "effects without a session", r.Deliveries, k.o.Store.DropEffects),
+		k.drop(ctx, "lines of the audit log", r.Audit, k.o.Store.DropAudit),
 		k.drop(ctx, "counts", countsAfter, k.o.Store.DropCounts),
 		k.drop(ctx, "sessions", r.Sessions, func(ctx context.Context, before time.Time, _ int) (int, bool, error) {
 			return k.o.Store.DropSessions(ctx, before, keeperSessions)

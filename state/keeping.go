@@ -20,6 +20,8 @@ type Retention struct {
 	Workspaces time.Duration
 	// Sessions is for sessions with all that belongs to them, from their last change.
 	Sessions time.Duration
+	// Audit is for lines of the audit log.
+	Audit time.Duration
 }
 
 // Keeping looks after what is stored while the service runs. Of its calls that
@@ -119,9 +121,12 @@ type Retainer interface {
 	// DropEffects removes outbox items without a session that were done before a
 	// time, with their ids: what is owed under one afterwards is new.
 	DropEffects(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
+	// DropAudit removes lines of the audit log from its front, up to the first that
+	// is not from before a time. Those that stay keep their numbers.
+	DropAudit(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)
 	// DropSessions removes sessions that did not change since before, and that
-	// have nothing open (a turn, an outbox item, a timer, a wake, an event that is
-	// not known to be recorded), with everything that belongs to them but their
+	// have nothing open (a turn, an approval, an outbox item, a timer, a wake, an event
+	// that is not known to be recorded), with everything that belongs to them but their
 	// files and their agents' records: those are left to [Retainer.Dropped]. A
 	// session that has something open counts as changed now.
 	DropSessions(ctx context.Context, before time.Time, limit int) (n int, more bool, err error)

@@ -10,7 +10,7 @@ import (
 
 // data is what a store holds. Its methods check nothing.
 type data struct {
-	epoch, deliverySeq, outboxSeq, commit uint64
+	epoch, deliverySeq, outboxSeq, auditSeq, commit uint64
 
 	deliveries  map[uint64]state.StoredDelivery
 	deliveryIDs map[[2]string]uint64
@@ -20,6 +20,8 @@ type data struct {
 	sessions    map[string]state.Session
 	keys        map[string]state.KeyLink
 	turns       map[string]state.Turn
+	approvals   map[string]state.Approval
+	audit       []state.AuditEntry
 	outbox      map[string]item
 	timers      map[string]state.Timer
 	wakes       map[string]state.Wake
@@ -52,6 +54,7 @@ func newData() *data {
 		sessions:    map[string]state.Session{},
 		keys:        map[string]state.KeyLink{},
 		turns:       map[string]state.Turn{},
+		approvals:   map[string]state.Approval{},
 		outbox:      map[string]item{},
 		timers:      map[string]state.Timer{},
 		wakes:       map[string]state.Wake{},
@@ -112,6 +115,12 @@ func (d *data) apply(c state.Change, now time.Time) uint64 {
 		t.Version++
 		d.turns[t.ID] = t
 	}
+	for _, a := range c.Approvals {
+		a = cloneApproval(a)
+		a.Version++
+		d.approvals[a.ID] = a
+	}
+	d.write(c.Audit)
 	for _, o := range c.Outbox {
 		d.owe(o, now)
 	}
@@ -233,6 +242,11 @@ func (v view) RunningTurn(sessionID string) (string, bool, error) {
 func (v view) Link(key string) (state.KeyLink, bool, error) {
 	link, ok := v.d.keys[key]
 	return link, ok, nil
+}
+
+func (v view) ApprovalHead(id string) (rules.ApprovalHead, bool, error) {
+	row, ok := v.d.approvals[id]
+	return rules.ApprovalHead{SessionID: row.SessionID, Version: row.Version, Ended: row.Ended, CreatedAt: row.CreatedAt}, ok, nil
 }
 
 func (v view) OutboxState(id string) (rules.OutboxState, bool, error) {

@@ -65,6 +65,9 @@ func (d *data) touch(c state.Change, now time.Time) {
 	for _, k := range c.Keys {
 		d.touchOne(k.SessionID, now)
 	}
+	for _, a := range c.Approvals {
+		d.touchOne(a.SessionID, now)
+	}
 	for _, o := range c.Outbox {
 		d.touchOne(o.SessionID, now)
 	}
@@ -90,6 +93,11 @@ func (d *data) touchOne(id string, now time.Time) {
 func (d *data) open(id string) bool {
 	for _, t := range d.turns {
 		if t.SessionID == id && !t.Status.Ended() {
+			return true
+		}
+	}
+	for _, a := range d.approvals {
+		if a.SessionID == id && !a.Ended {
 			return true
 		}
 	}
@@ -238,6 +246,11 @@ func (d *data) dropSession(id string) {
 	for key, t := range d.turns {
 		if t.SessionID == id {
 			delete(d.turns, key)
+		}
+	}
+	for key, a := range d.approvals {
+		if a.SessionID == id {
+			delete(d.approvals, key)
 		}
 	}
 	for key, o := range d.outbox {

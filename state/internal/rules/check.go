@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/liaison-bot/liaison/state"
 )
@@ -18,6 +19,7 @@ type View interface {
 	// RunningTurn returns the id of the session's running turn.
 	RunningTurn(sessionID string) (string, bool, error)
 	Link(key string) (state.KeyLink, bool, error)
+	ApprovalHead(id string) (ApprovalHead, bool, error)
 	OutboxState(id string) (OutboxState, bool, error)
 	// CountOf returns how much was counted under a key.
 	CountOf(key string) (int, error)
@@ -38,6 +40,14 @@ type TurnHead struct {
 	Status    state.TurnStatus
 }
 
+// ApprovalHead is what preconditions need of a stored approval.
+type ApprovalHead struct {
+	SessionID string
+	Version   uint64
+	Ended     bool
+	CreatedAt time.Time
+}
+
 // OutboxState says how far an outbox item has come.
 type OutboxState byte
 
@@ -52,7 +62,7 @@ const (
 // they write the first row.
 func Check(c state.Change, v View, epoch uint64) error {
 	for _, step := range []func(state.Change, View, uint64) error{
-		checkFacts, checkTurns, checkRunning, checkSessions, checkKeys, checkDeliveries, checkSettlements, checkCounts,
+		checkFacts, checkTurns, checkRunning, checkSessions, checkKeys, checkApprovals, checkDeliveries, checkSettlements, checkCounts,
 	} {
 		if err := step(c, v, epoch); err != nil {
 			return fmt.Errorf("commit: %w", err)
@@ -162,6 +172,29 @@ func checkKeys(c state.Change, v View, _ uint64) error {
 		}
 		if err := sessionExists(c, v, k.SessionID); err != nil {
 			return fmt.Errorf("key %s: %w", k.Key, err)
+		}
+	}
+	return nil
+}
+
+func checkApprovals(c state.Change, v View, _ uint64) error {
+	for _, a := range c.Approvals {
+		head, stored, err := v.ApprovalHead(a.ID)
+		if err != nil {
+			return err
+		}
+		if a.Version != head.Version {
+			return fmt.Errorf("approval %s has version %d, not %d: %w", a.ID, head.Version, a.Version, state.ErrConflict)
+		}
+		if stored && (a.SessionID != head.SessionID || !a.CreatedAt.Equal(head.CreatedAt)) {
+			return fmt.Errorf("approval %s is of session %s, from %s, for good: %w",
+				a.ID, head.SessionID, head.CreatedAt.Format(time.RFC3339Nano), state.ErrInvalid)
+		}
+		if head.Ended && !a.Ended {
+			return fmt.Errorf("approval %s has ended and cannot be opened again: %w", a.ID, state.ErrInvalid)
+		}
+		if err := sessionExists(c, v, a.SessionID); err != nil {
+			return fmt.Errorf("approval %s: %w", a.ID, err)
 		}
 	}
 	return nil

@@ -29,17 +29,25 @@ func Wanted(f state.DeliveryFilter, d state.StoredDelivery) bool {
 		(f.SessionID == "" || d.SessionID == f.SessionID)
 }
 
-// Lane is what an outbox item stands in line with: the items of its session, or
-// none. It tells the two apart, since no id is anything but UTF-8.
+// Lane is what an outbox item stands in line with: the items of its line, those
+// of its session, or none. It tells the three apart, since no id is anything but
+// UTF-8.
 func Lane(o state.OutboxItem) string {
-	if o.SessionID == "" {
+	switch {
+	case o.Line != "":
+		return OwnLine + o.Line
+	case o.SessionID == "":
 		return NoSession + o.ID
 	}
 	return o.SessionID
 }
 
-// NoSession begins the lanes of items that belong to no session.
-const NoSession = "\xff"
+// OwnLine begins the lanes of items that name a line, and NoSession those of
+// items that have neither a line nor a session.
+const (
+	OwnLine   = "\xfe"
+	NoSession = "\xff"
+)
 
 // DeliveryLetterID is the id of a dead delivery's letter.
 func DeliveryLetterID(source, id string) string { return "delivery:" + source + ":" + id }

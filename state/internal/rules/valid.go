@@ -40,7 +40,7 @@ func Headers(h map[string]string) map[string]string {
 // confirmations, may become durable with a later one.
 func Lazy(c state.Change) bool {
 	return len(c.Facts)+len(c.Counts)+len(c.Deliveries)+len(c.Sessions)+len(c.Keys)+len(c.Unlink)+len(c.Turns)+
-		len(c.Outbox)+len(c.Settle)+len(c.Timers)+len(c.CancelTimers)+
+		len(c.Approvals)+len(c.Audit)+len(c.Outbox)+len(c.Settle)+len(c.Timers)+len(c.CancelTimers)+
 		len(c.Wakes)+len(c.DoneWakes)+len(c.Lifecycle) == 0
 }
 
@@ -92,9 +92,22 @@ func Valid(c state.Change) error {
 			v.check(json.Valid(data), "output %q of turn %q is broken JSON", name, t.ID)
 		}
 	}
+	for _, a := range c.Approvals {
+		once("approval", a.ID)
+		v.id("session", a.SessionID)
+		v.check(len(a.Record) <= state.MaxApproval,
+			"approval %q has %d bytes, and %d are the most", a.ID, len(a.Record), state.MaxApproval)
+		v.json("approval", a.ID, a.Record)
+	}
+	for i, e := range c.Audit {
+		v.check(len(e.Entry) <= state.MaxAuditEntry,
+			"audit entry %d has %d bytes, and %d are the most", i, len(e.Entry), state.MaxAuditEntry)
+		v.check(json.Valid(e.Entry), "audit entry %d is broken JSON", i)
+	}
 	for _, o := range c.Outbox {
 		v.id("outbox item", o.ID)
 		v.optional("session", o.SessionID, "outbox item", o.ID)
+		v.optional("line", o.Line, "outbox item", o.ID)
 		v.json("outbox item", o.ID, o.Payload)
 	}
 	for _, s := range c.Settle {
