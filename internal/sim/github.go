@@ -70,9 +70,10 @@ type GitHub struct {
 	comments      map[int64]*comment
 	checks        map[int64]*checkRun
 	statuses      map[statusKey][]Status
-	suites        map[string]int64    // app, repository and SHA → check suite id
-	manifests     map[string]manifest // by the code of their conversion
-	deliveries    []*hookDelivery     // in order of their ids
+	suites        map[string]int64             // app, repository and SHA → check suite id
+	teams         map[string]map[string]string // org/team → login → state
+	manifests     map[string]manifest          // by the code of their conversion
+	deliveries    []*hookDelivery              // in order of their ids
 	hookURL       string
 	redelivering  sync.WaitGroup
 	requests      []RecordedRequest
@@ -119,6 +120,7 @@ func NewGitHub(o GitHubOptions) *GitHub {
 		checks:        map[int64]*checkRun{},
 		statuses:      map[statusKey][]Status{},
 		suites:        map[string]int64{},
+		teams:         map[string]map[string]string{},
 		manifests:     map[string]manifest{},
 		limit:         newRateLimit(hourlyLimit),
 		pointLimit:    newRateLimit(hourlyLimit),

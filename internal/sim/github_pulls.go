@@ -73,6 +73,11 @@ type pull struct {
 	draft, merged  bool
 	locked         bool
 	labels         []string
+	reviewers      []*user
+	reviewTeams    []string
+	mergeState     string // as SetMergeability has it
+	mergeRefusal   string
+	mergedBy       *user
 	created        time.Time
 	updated        time.Time
 	closed         time.Time
@@ -179,13 +184,7 @@ func (g *GitHub) ClosePullRequest(repo string, number int) {
 
 // MergePullRequest merges a pull request into its base branch.
 func (g *GitHub) MergePullRequest(repo string, number int) {
-	g.editPull(repo, number, func(p *pull) {
-		n := p.repo.net
-		tip := p.repo.branches[p.baseRef]
-		c := n.addCommit(n.commits[p.head].files, fmt.Sprintf("Merge pull request #%d", p.number), p.repo.owner.login, g.now(), tip, p.head)
-		p.repo.branches[p.baseRef] = c.sha
-		p.state, p.merged, p.closed, p.mergeSHA = "closed", true, g.now(), c.sha
-	})
+	g.editPull(repo, number, func(p *pull) { p.merge(g, p.repo.owner) })
 }
 
 // ReopenPullRequest opens a closed pull request again.

@@ -41,7 +41,7 @@ func (g *GitHub) pullJSON(p *pull, short bool) object {
 		"state": p.state, "locked": p.locked, "title": p.title, "user": author, "body": nullable(p.body),
 		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closed),
 		"merged_at": stamp(mergedAt), "merge_commit_sha": nullable(p.mergeSHA), "assignee": nil, "assignees": []any{},
-		"requested_reviewers": []any{}, "requested_teams": []any{}, "labels": labels, "milestone": nil, "draft": p.draft,
+		"requested_reviewers": g.reviewersJSON(p), "requested_teams": g.reviewTeamsJSON(p), "labels": labels, "milestone": nil, "draft": p.draft,
 		"commits_url": g.api(path + "/commits"), "review_comments_url": g.api(path + "/comments"),
 		"review_comment_url": g.api(path + "/comments{/number}"), "comments_url": g.api(issue + "/comments"),
 		"statuses_url": g.api(statuses), "head": g.headJSON(p), "base": g.sideJSON(p.repo.owner, p.repo, p.baseRef, p.base),
@@ -51,13 +51,14 @@ func (g *GitHub) pullJSON(p *pull, short bool) object {
 		return o
 	}
 	additions, deletions, files := p.totals()
+	mergeable, mergeState := p.mergeability()
 	more := object{
-		"merged": p.merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown", "merged_by": nil,
+		"merged": p.merged, "mergeable": mergeable, "rebaseable": nil, "mergeable_state": mergeState, "merged_by": nil,
 		"comments": len(g.commentsOf(p)), "review_comments": len(p.reviewComments), "maintainer_can_modify": false,
 		"commits": len(p.commits()), "additions": additions, "deletions": deletions, "changed_files": files,
 	}
 	if p.merged {
-		more["merged_by"] = g.userJSON(p.repo.owner)
+		more["merged_by"] = g.userJSON(p.mergedBy)
 	}
 	for k, v := range more {
 		o[k] = v

@@ -30,6 +30,7 @@ type repository struct {
 	issues        map[int]*pull // nil for one that was deleted
 	lastNumber    int
 	permissions   map[string]string
+	labels        []string
 }
 
 // CreateRepository makes a private repository whose branch main holds files by

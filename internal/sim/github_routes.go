@@ -21,6 +21,7 @@ func (g *GitHub) rootRoutes() []route {
 		{post, "app-manifests/:code/conversions", authPublic, nil, "rest/apps/apps#create-a-github-app-from-a-manifest", g.convertManifest},
 		{post, "settings/apps/new", authPublic, nil, "apps/sharing-github-apps/registering-a-github-app-from-a-manifest", g.takeManifest},
 		{post, "organizations/:org/settings/apps/new", authPublic, nil, "apps/sharing-github-apps/registering-a-github-app-from-a-manifest", g.takeManifest},
+		{get, "orgs/:org/teams/:team/memberships/:user", authInstallation, []string{"members:read"}, "rest/teams/members#get-team-membership-for-a-user", g.getTeamMembership},
 		{get, "users/:user", authPublic, nil, "rest/users/users#get-a-user", g.getUser},
 	}
 }
@@ -56,6 +57,10 @@ func (g *GitHub) repoRoutes() []route {
 		{post, "pulls/:number/reviews/:id/events", inst, pulls, "rest/pulls/reviews#submit-a-review-for-a-pull-request", g.submitReview},
 		{put, "pulls/:number/reviews/:id/dismissals", inst, pulls, "rest/pulls/reviews#dismiss-a-review-for-a-pull-request", g.dismissReview},
 
+		{put, "pulls/:number/merge", inst, []string{"contents:write"}, "rest/pulls/pulls#merge-a-pull-request", g.merge},
+		{get, "pulls/:number/requested_reviewers", inst, readPulls, "rest/pulls/review-requests#get-all-requested-reviewers-for-a-pull-request", g.listRequestedReviewers},
+		{post, "pulls/:number/requested_reviewers", inst, pulls, "rest/pulls/review-requests#request-reviewers-for-a-pull-request", g.requestReviewers},
+
 		{get, "pulls/comments/:id", inst, readPulls, "rest/pulls/comments#get-a-review-comment-for-a-pull-request", g.getReviewComment},
 		{patch, "pulls/comments/:id", inst, pulls, "rest/pulls/comments#update-a-review-comment-for-a-pull-request", g.updateReviewComment},
 		{del, "pulls/comments/:id", inst, pulls, "rest/pulls/comments#delete-a-review-comment-for-a-pull-request", g.deleteReviewComment},
@@ -68,6 +73,9 @@ func (g *GitHub) repoRoutes() []route {
 		{get, "issues", inst, readTalk, "rest/issues/issues#list-repository-issues", g.listIssues},
 		{get, "issues/:number", inst, readTalk, "rest/issues/issues#get-an-issue", g.getIssue},
 		{get, "issues/:number/labels", inst, readTalk, "rest/issues/labels#list-labels-for-an-issue", g.listIssueLabels},
+		{post, "issues/:number/labels", inst, talk, "rest/issues/labels#add-labels-to-an-issue", g.addLabels},
+		{del, "issues/:number/labels/:label", inst, talk, "rest/issues/labels#remove-a-label-from-an-issue", g.removeLabel},
+		{get, "labels/:label", inst, readTalk, "rest/issues/labels#get-a-label", g.getLabel},
 		{get, "issues/:number/timeline", inst, readTalk, "rest/issues/timeline#list-timeline-events-for-an-issue", g.listTimeline},
 		{get, "issues/:number/comments", inst, readTalk, "rest/issues/comments#list-issue-comments", g.listComments},
 		{post, "issues/:number/comments", inst, talk, "rest/issues/comments#create-an-issue-comment", g.createComment},

@@ -10,6 +10,7 @@ type user struct {
 	id    int64
 	login string
 	kind  string // User, Organization or Bot
+	gone  bool
 }
 
 // account returns the user of a login, creating it at first sight. An empty
@@ -40,12 +41,20 @@ func (g *GitHub) CreateOrganization(login string) {
 	g.notify()
 }
 
+// DeleteUser deletes an account: what it wrote is shown without an author.
+func (g *GitHub) DeleteUser(login string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.account(login).gone = true
+	g.notify()
+}
+
 // bot is the account under which the App writes.
 func (g *GitHub) bot() *user { return g.account(g.opts.Slug + "[bot]") }
 
 // userJSON renders a user; a deleted account is null, as GitHub sends it.
 func (g *GitHub) userJSON(u *user) any {
-	if u == nil {
+	if u == nil || u.gone {
 		return nil
 	}
 	path := "/users/" + escape(u.login)
@@ -80,7 +89,7 @@ func (g *GitHub) SetPermission(repo, login, permission string) {
 func (g *GitHub) getPermission(c *call) reply {
 	login := c.vars["user"]
 	u, known := g.users[strings.ToLower(login)]
-	if !known || u.kind != "User" {
+	if !known || u.gone || u.kind != "User" {
 		return failed(http.StatusNotFound, login+" is not a user")
 	}
 	role := c.repo.permissions[strings.ToLower(login)]
@@ -104,7 +113,7 @@ func (g *GitHub) getPermission(c *call) reply {
 func (g *GitHub) getUser(c *call) reply {
 	g.bot() // the App's account exists from the day the App does
 	u, known := g.users[strings.ToLower(c.vars["user"])]
-	if !known {
+	if !known || u.gone {
 		return notFound()
 	}
 	o := g.userJSON(u).(object)

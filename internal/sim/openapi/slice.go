@@ -44,6 +44,10 @@ get,/repos/{owner}/{repo}/issues/{issue_number}/reactions post,/repos/{owner}/{r
 delete,/repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}
 get,/repos/{owner}/{repo}/issues get,/repos/{owner}/{repo}/issues/{issue_number}
 get,/repos/{owner}/{repo}/issues/{issue_number}/labels get,/repos/{owner}/{repo}/issues/{issue_number}/timeline
+post,/repos/{owner}/{repo}/issues/{issue_number}/labels delete,/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}
+get,/repos/{owner}/{repo}/labels/{name} put,/repos/{owner}/{repo}/pulls/{pull_number}/merge
+get,/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers post,/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers
+get,/orgs/{org}/teams/{team_slug}/memberships/{username}
 get,/repos/{owner}/{repo}/issues/{issue_number}/comments post,/repos/{owner}/{repo}/issues/{issue_number}/comments
 get,/repos/{owner}/{repo}/issues/comments/{comment_id} patch,/repos/{owner}/{repo}/issues/comments/{comment_id}
 delete,/repos/{owner}/{repo}/issues/comments/{comment_id}
