@@ -23,6 +23,8 @@ type (
 		Result    json.RawMessage `json:"result,omitempty"`
 		Error     string          `json:"error,omitempty"`
 		Truncated bool            `json:"truncated,omitempty"`
+		// Stubbed is set when nothing was run because nothing may be written.
+		Stubbed bool `json:"stubbed,omitempty"`
 	}
 )
 

@@ -128,7 +128,7 @@ func viewIn(s state.Session, t state.Turn) Turn {
 		ID: t.ID, SessionID: s.ID, Key: s.Key, Attempt: max(t.Attempts, 1),
 		Message: t.Message, Request: t.Request, Revision: t.Revision,
 		Principal: t.Principal, Gathered: slices.Clone(t.Gathered),
-		QueuedAt: t.QueuedAt, SessionChannel: s.Channel, DryRun: s.DryRun,
+		QueuedAt: t.QueuedAt, Mode: s.Mode, SessionChannel: s.Channel, DryRun: s.DryRun,
 		Outputs: maps.Clone(t.Outputs), Surface: maps.Clone(s.Surface),
 	}
 	if s.Channel == ChannelHTTP {

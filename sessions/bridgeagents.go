@@ -21,6 +21,7 @@ type agents interface {
 }
 
 type agent interface {
+	ID() string
 	Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error)
 	Close(ctx context.Context) error
 }

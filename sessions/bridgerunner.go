@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,27 +24,9 @@ const (
 	closeTimeout = 2 * time.Second
 )
 
-// The agent reads the evidence and nothing else: what it reads was written by
-// strangers, so it gets no way to act on it. Subagents ("task") are left out
-// because the restrictions of their parent do not hold for them.
-var (
-	allowedTools    = []string{"read", "grep", "glob", "ls"}
-	disallowedTools = []string{"shell", "edit", "write", "delete", "task", "web_search", "web_fetch"}
-)
-
-// permit returns the built-in tools that an agent has and those that it never
-// has. The host's own tools come under [mcpTool], which stands for nothing else:
-// no server is given, and no settings are read that could name one.
-func permit(tools []bridge.Tool) (allowed, disallowed []string) {
-	if len(tools) == 0 {
-		return allowedTools, append(slices.Clip(disallowedTools), mcpTool)
-	}
-	return append(slices.Clip(allowedTools), mcpTool), disallowedTools
-}
-
 // NewBridgeRunner returns a Runner that runs agents behind a bridge, restricted
-// to reading their working directory and to the tools of the request. The client stays the caller's to close,
-// after the engine has stopped. A nil logger discards.
+// to what the request gives them. The client stays the caller's to close, after the
+// engine has stopped. A nil logger discards.
 func NewBridgeRunner(client *bridge.Client, logger *slog.Logger) Runner {
 	return newBridgeRunner(clientAgents{client}, logger)
 }
@@ -76,6 +57,8 @@ type attempt struct {
 	RunRequest
 	// sent is the intention that has no end yet; nil when there is none.
 	sent *state.Sending
+	// first is set when the agent has been sent nothing before.
+	first bool
 	// mayLive is set while the bridge that may have got the run is alive.
 	mayLive bool
 	// left is set when the run was left to go on without us.
@@ -224,11 +207,9 @@ func (r *bridgeRunner) attach(ctx context.Context, t *attempt) (a agent, fresh b
 	if err != nil {
 		return nil, false, err
 	}
-	allowed, disallowed := permit(t.Tools)
-	options := bridge.AgentOptions{
-		ID: t.AgentID, Name: "liaison " + t.SessionID, Model: model,
-		Local: &bridge.LocalOptions{Dir: t.Dir},
-		Tools: allowed, DisallowedTools: disallowed, CustomTools: t.Tools,
+	options := agentOptions(t.RunRequest, model)
+	if t.Cloud != nil {
+		return r.attachElsewhere(ctx, t, options)
 	}
 	a, err = r.agents.Resume(ctx, t.AgentID, options)
 	if errors.Is(err, bridge.ErrNotFound) {
@@ -236,6 +217,28 @@ func (r *bridgeRunner) attach(ctx context.Context, t *attempt) (a agent, fresh b
 		fresh = true
 	}
 	return a, fresh, err
+}
+
+// attachElsewhere does the same for an agent of a provider's, which names it. One
+// whose name could not be stored before a crash has done nothing yet.
+func (r *bridgeRunner) attachElsewhere(ctx context.Context, t *attempt, options bridge.AgentOptions) (a agent, fresh bool, err error) {
+	if isElsewhere(t.AgentID) {
+		a, err = r.agents.Resume(ctx, t.AgentID, options)
+		if !errors.Is(err, bridge.ErrNotFound) {
+			return a, false, err
+		}
+	}
+	options.ID = ""
+	if a, err = r.agents.Create(ctx, options); err != nil {
+		return nil, false, err
+	}
+	if t.Bound != nil {
+		if err := t.Bound(ctx, a.ID()); err != nil {
+			return nil, false, fmt.Errorf("store the agent's name: %w", err)
+		}
+	}
+	t.AgentID = a.ID()
+	return a, true, nil
 }
 
 // model returns the asked one, or the one that the bridge lists first.

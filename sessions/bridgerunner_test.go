@@ -67,6 +67,8 @@ func (b *fakeBridge) Resume(_ context.Context, id string, o bridge.AgentOptions)
 	return b, nil
 }
 
+func (b *fakeBridge) ID() string { return "bc-given" }
+
 func (b *fakeBridge) Attached() bool { return b.attached }
 
 func (b *fakeBridge) Runs(context.Context, string) iter.Seq2[bridge.RunSnapshot, error] {

@@ -41,6 +41,7 @@ func (r *bridgeRunner) start(ctx context.Context, a agent, fresh bool, t *attemp
 	if t.Acted != nil && t.Acted() {
 		return begun{}, errActed
 	}
+	t.first = fresh
 	if err := r.intend(ctx, t); err != nil {
 		return begun{}, err
 	}
@@ -59,6 +60,7 @@ func (r *bridgeRunner) intend(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
+	t.first = newest.ID == ""
 	s := state.Sending{After: newest.ID}
 	if t.Note != nil {
 		if err := t.Note(ctx, s); err != nil {
@@ -73,11 +75,15 @@ func (r *bridgeRunner) intend(ctx context.Context, t *attempt) error {
 // report that as busy or as an internal error without a code, and it is expired
 // at most once, and not if it turns out to be our own.
 func (r *bridgeRunner) send(ctx context.Context, a agent, t *attempt) (begun, error) {
-	message := bridge.Message{Text: t.Prompt, Images: t.Images}
+	prompt := t.Prompt
+	if t.first && t.Cloud != nil && t.Preamble != "" {
+		prompt = t.Preamble + "\n\n" + prompt
+	}
+	message := bridge.Message{Text: prompt, Images: t.Images}
 	running, err := a.Send(ctx, message, bridge.SendOptions{})
 	if errors.Is(err, bridge.ErrFeatureUnavailable) && len(t.Images) > 0 && ctx.Err() == nil {
 		r.logger.Info("the bridge takes no images; going on without", "session", t.SessionID, "turn", t.TurnID)
-		message = bridge.Message{Text: t.Prompt + unseenImages}
+		message = bridge.Message{Text: prompt + unseenImages}
 		running, err = a.Send(ctx, message, bridge.SendOptions{})
 	}
 	stuck := errors.Is(err, bridge.ErrAgentBusy) || errors.Is(err, bridge.ErrInternal)

@@ -196,6 +196,8 @@ type Turn struct {
 	Principal string
 	// Gathered are messages that came after it, to be answered with it, in order.
 	Gathered []state.Gathered
+	// Mode is the session's.
+	Mode state.Mode
 	// SessionChannel is the surface that the session is on. It is another one than
 	// the turn's where somebody talks into it directly.
 	SessionChannel string

@@ -35,7 +35,11 @@ func (a *actor) conclude(d *draft, t state.Turn, out outcome) {
 	case errors.Is(out.cause, errHandOver), errors.Is(out.cause, errStopped):
 		a.handOver(d, t)
 	case errors.Is(out.cause, errTurnTimeout):
-		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.e.timeout), "")
+		a.fail(d, t, fmt.Sprintf("the turn took longer than %s and was stopped", a.running.timeout), "")
+	case errors.Is(out.cause, errFinal):
+		out.result.Text = a.running.ending.text()
+		t.Sending = nil // its run goes nowhere any more
+		a.complete(d, t, out)
 	case errors.As(out.cause, &limit):
 		a.fail(d, t, limit.Error(), "")
 	case errors.As(out.err, &superseded):
@@ -96,7 +100,7 @@ func errorCode(err error) string {
 
 // complete drafts a good end. An answer that cannot be handed to the channel is a failure.
 func (a *actor) complete(d *draft, t state.Turn, out outcome) {
-	model := cmp.Or(out.result.Model, a.e.model())
+	model := cmp.Or(out.result.Model, a.running.agent.Model)
 	r := Report{
 		Moment: MomentCompleted, Text: out.result.Text, Model: model,
 		Duration: cmp.Or(out.result.Duration, out.took),

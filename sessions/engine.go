@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/state"
-	"github.com/liaison-bot/liaison/tools"
 )
 
 // Options says what an engine works with. Store, Log, Runner, Dir and at least
@@ -32,15 +31,14 @@ type Options struct {
 	MaxRunningTurns int
 	// TurnTimeout bounds one turn; [DefaultTurnTimeout] when zero.
 	TurnTimeout time.Duration
-	// Model names the model of the next run; an empty name leaves it to the bridge.
-	Model func() string
 	// Limits end a turn that uses more; see [TurnLimits].
 	Limits TurnLimits
 	// Prices are those of models, by the name that the bridge knows. A turn of
 	// another model has no cost, and no limit of money.
 	Prices map[string]Price
-	// Tools are what agents may call on the host; nil offers none.
-	Tools *tools.Registry
+	// Agent returns what a turn that begins now is run with. It is called often, by
+	// many goroutines. Nil stands for an agent that has nothing of its own.
+	Agent func() Agent
 	// Redact masks secrets in everything that is recorded, sent to the agent or
 	// handed to a channel. Nil masks nothing.
 	Redact func(string) string
@@ -74,8 +72,7 @@ type Engine struct {
 	timeout  time.Duration
 	limits   TurnLimits
 	prices   map[string]Price
-	model    func() string
-	tools    *tools.Registry
+	agent    func() Agent
 	redact   func(string) string
 	logger   *slog.Logger
 	metrics  Metrics
@@ -122,7 +119,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, log: o.Log, runner: o.Runner, dir: dir,
 		channels: make(map[string]Channel, len(o.Channels)),
-		timeout:  o.TurnTimeout, model: o.Model, tools: o.Tools, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
+		timeout:  o.TurnTimeout, agent: o.Agent, redact: o.Redact, logger: o.Logger, metrics: o.Metrics,
 		now: o.Now, newID: o.NewID, rand: o.Rand, random: o.Random,
 		limits: o.Limits.withDefaults(), prices: o.Prices,
 		timerSet: make(chan struct{}, 1),
@@ -156,8 +153,8 @@ func (e *Engine) setDefaults() {
 	if e.timeout == 0 {
 		e.timeout = DefaultTurnTimeout
 	}
-	if e.model == nil {
-		e.model = func() string { return "" }
+	if e.agent == nil {
+		e.agent = func() Agent { return Agent{} }
 	}
 	if e.redact == nil {
 		e.redact = func(s string) string { return s }

@@ -140,6 +140,8 @@ type liveAgent struct {
 
 func (a liveAgent) Close(context.Context) error { return nil }
 
+func (a liveAgent) ID() string { return a.id }
+
 func (a liveAgent) Send(ctx context.Context, m bridge.Message, o bridge.SendOptions) (run, error) {
 	b := a.b
 	lose := ""

@@ -27,6 +27,8 @@ type recorder struct {
 	open []string
 	// known are the names of all actions that were requested.
 	known map[string]string
+	// stubs are the actions that were only acknowledged.
+	stubs map[string]bool
 	// bound is the agent elsewhere whose address is on record.
 	bound string
 	// step is when the model's step began that is under way.
@@ -41,7 +43,7 @@ type stream struct {
 
 func newRecorder(e *Engine, sessionID, turnID string) *recorder {
 	return &recorder{
-		e: e, sessionID: sessionID, turnID: turnID, known: make(map[string]string),
+		e: e, sessionID: sessionID, turnID: turnID, known: make(map[string]string), stubs: make(map[string]bool),
 		answer: stream{appended: EventMessageAppended, completed: EventMessageCompleted},
 		reason: stream{appended: EventReasoningAppended, completed: EventReasoningCompleted},
 	}
@@ -74,6 +76,13 @@ func (r *recorder) observe(ev bridge.Event) {
 	}
 }
 
+// stubbed says that an action was only acknowledged, before its result is known.
+func (r *recorder) stubbed(callID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stubs[callID] = true
+}
+
 // cloudAgents is the prefix of the ids of agents that run at the provider, and
 // cloudAddress where people who may see one find it
 // (https://forum.cursor.com/t/open-by-id-url-for-the-cloud-agent/159908).
@@ -82,9 +91,12 @@ const (
 	cloudAddress = "https://cursor.com/agents/"
 )
 
+// isElsewhere reports whether an agent runs at the provider.
+func isElsewhere(agentID string) bool { return strings.HasPrefix(agentID, cloudAgents) }
+
 // bind records once where an agent is that does not run here.
 func (r *recorder) bind(agentID string) {
-	if r.bound == agentID || !strings.HasPrefix(agentID, cloudAgents) {
+	if r.bound == agentID || !isElsewhere(agentID) {
 		return
 	}
 	r.bound = agentID
@@ -205,6 +217,7 @@ func (r *recorder) toolCall(c bridge.ToolCall) {
 	r.result(actionResult{
 		CallID: c.CallID, Name: c.Name, IsError: c.Status == bridge.ToolError,
 		Result: recordable(c.Result, r.e.redact), Truncated: c.ResultTruncated || len(c.Result) > maxActionData,
+		Stubbed: r.stubs[c.CallID],
 	})
 }
 

@@ -27,8 +27,22 @@ type RunRequest struct {
 	Prompt string
 	// Images go with the prompt. A bridge that takes none gets the prompt alone.
 	Images []Image
-	// Model is empty where the bridge shall choose.
-	Model string
+	// Model is empty where the bridge shall choose, and ModelParams are its settings.
+	Model       string
+	ModelParams map[string]string
+	// BuiltIn, Denied, Subagents and Cloud are those of the [Agent]. A cloud agent
+	// has no Dir of ours.
+	BuiltIn   []string
+	Denied    []string
+	Subagents map[string]bridge.Subagent
+	Cloud     *bridge.CloudOptions
+	// MCPServers are servers of tools that the bridge connects to.
+	MCPServers map[string]bridge.MCPServer
+	// Project is set when the host has written instructions into Dir, which the bridge
+	// shall read as those of a project.
+	Project bool
+	// Preamble comes before the first prompt of an agent that has no Dir.
+	Preamble string
 	// Tools are functions of the host that the agent may call while it runs.
 	Tools []bridge.Tool
 	// Force allows to expire a run of this agent that stands in the way: the
@@ -42,6 +56,9 @@ type RunRequest struct {
 	// Note stores an intention before a run is sent, and its name afterwards.
 	// When it fails, nothing may be sent. Nil stores nothing.
 	Note func(ctx context.Context, s state.Sending) error
+	// Bound stores the id that a provider gave the agent, by which the next turn finds
+	// it. Nil stores nothing.
+	Bound func(ctx context.Context, agentID string) error
 	// Acted reports whether the turn has done something to the world, in this
 	// attempt or before. Then no other run may be sent for it. Nil means no.
 	Acted func() bool

@@ -25,6 +25,21 @@ func (e *Engine) noteSending(ctx context.Context, t state.Turn, s state.Sending)
 	}
 }
 
+// noteAgent stores with a running turn how its agent is called by the provider that
+// runs it. It is called and ends as [Engine.noteSending] does.
+func (e *Engine) noteAgent(ctx context.Context, t state.Turn, agentID string) error {
+	_, err := ask(ctx, e, t.SessionID, func(a *actor) (struct{}, error) {
+		return struct{}{}, a.decide(func(d *draft) error {
+			if a.running == nil || a.running.row.ID != t.ID || a.running.row.Status != state.TurnRunning {
+				return ErrTurnNotRunning
+			}
+			d.session().AgentID = agentID
+			return nil
+		})
+	})
+	return err
+}
+
 func (a *actor) noteSending(turnID string, s state.Sending) error {
 	return a.decide(func(d *draft) error {
 		if a.running == nil || a.running.row.ID != turnID || a.running.row.Status != state.TurnRunning {

@@ -2,26 +2,33 @@ package sessions
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/tools"
 )
 
+// toolTurn is a turn as its tools see it.
+func toolTurn(channel string, t Turn, dir string) tools.Turn {
+	return tools.Turn{
+		SessionID: t.SessionID, TurnID: t.ID, Attempt: t.Attempt, Channel: channel, Request: t.Request,
+		Principal: t.Principal, Mode: string(t.Mode), Surface: t.Surface, Dir: dir, DryRun: t.DryRun,
+	}
+}
+
 // hostTools are the tools of the host that a turn's agent gets. They can be
 // called until ctx, the turn's, ends.
-func (e *Engine) hostTools(ctx context.Context, channel string, t Turn, dir string) []bridge.Tool {
-	if e.tools == nil {
+func (e *Engine) hostTools(ctx context.Context, turn tools.Turn, running *runningTurn) []bridge.Tool {
+	registry := running.agent.Tools
+	if registry == nil {
 		return nil
 	}
-	turn := tools.Turn{
-		SessionID: t.SessionID, TurnID: t.ID, Attempt: t.Attempt, Channel: channel, Request: t.Request,
-		Principal: t.Principal, Surface: t.Surface, Dir: dir, DryRun: t.DryRun,
-	}
 	var out []bridge.Tool
-	for _, tool := range e.tools.Offered(turn) {
+	for _, tool := range registry.Offered(turn) {
 		out = append(out, bridge.Tool{
 			Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Unchecked: true,
 			Call: func(run context.Context, c bridge.ToolInvocation) (bridge.ToolResult, error) {
@@ -31,30 +38,81 @@ func (e *Engine) hostTools(ctx context.Context, channel string, t Turn, dir stri
 				if ctx.Err() != nil {
 					cancel() // AfterFunc does so a moment later
 				}
-				return e.callTool(run, tools.Call{Turn: turn, AgentID: c.AgentID, CallID: c.CallID, Input: c.Args}, tool.Name)
+				if by := running.ending.by(); by != "" {
+					return toolResult(tools.Result{Text: "Nothing was run, because " + by + " asked for the end of the turn.", IsError: true, Final: true}, e.redact), nil
+				}
+				call := tools.Call{Turn: turn, AgentID: c.AgentID, CallID: c.CallID, Input: c.Args}
+				result, err := e.callTool(run, registry, call, tool.Name)
+				if err != nil {
+					return bridge.ToolResult{}, err
+				}
+				if result.Stubbed {
+					running.recorder.stubbed(c.CallID)
+				}
+				if result.Final {
+					running.ending.begin(tool.Name)
+				}
+				return toolResult(result, e.redact), nil
 			},
 		})
 	}
 	return out
 }
 
-// callTool makes one call of an agent. What the agent reads of it is masked.
-func (e *Engine) callTool(ctx context.Context, c tools.Call, name string) (bridge.ToolResult, error) {
-	result, err := e.tools.Call(ctx, c, name, ledger{e})
+// callTool makes one call of an agent. The error is for the agent, masked.
+func (e *Engine) callTool(ctx context.Context, registry *tools.Registry, c tools.Call, name string) (tools.Result, error) {
+	result, err := registry.Call(ctx, c, name, ledger{e})
 	var panicked *tools.PanicError
 	switch {
 	case errors.As(err, &panicked):
 		e.logger.Error("a tool panicked", "tool", name, "session", c.SessionID, "turn", c.TurnID, "call", c.CallID,
 			"panic", e.redact(fmt.Sprint(panicked.Value)), "stack", e.redact(string(panicked.Stack)))
-		return bridge.ToolResult{}, err
+		return tools.Result{}, err
 	case errors.Is(err, ErrTurnNotRunning), errors.Is(err, context.Canceled):
-		return bridge.ToolResult{}, fmt.Errorf("the turn that called tool %s is over", name)
+		return tools.Result{}, fmt.Errorf("the turn that called tool %s is over", name)
 	case err != nil:
 		e.logger.Warn("a tool could not be called", "tool", name, "session", c.SessionID, "turn", c.TurnID, "call", c.CallID, "error", err)
-		return bridge.ToolResult{}, errors.New(e.redact(err.Error()))
+		return tools.Result{}, errors.New(e.redact(err.Error()))
 	}
-	return bridge.ToolResult{Content: []bridge.ToolContent{{Text: e.redact(result.Text)}}, IsError: result.IsError}, nil
+	return result, nil
 }
+
+// endTurn follows the text of a result after which the turn shall end.
+const endTurn = "\n\nEnd your turn now: say in a sentence or two what you have done and what is waited for, and call no more tools."
+
+// toolResult is a result as the agent gets it: text first, masked, then images.
+func toolResult(r tools.Result, redact func(string) string) bridge.ToolResult {
+	text := redact(r.Text)
+	if r.Final {
+		text += endTurn
+	}
+	room := maxAnswer - len(text)
+	out := bridge.ToolResult{IsError: r.IsError}
+	if structured, ok := masked(r.Structured, redact); ok && len(structured) <= room {
+		out.Value = json.RawMessage(structured)
+		room -= len(structured)
+	}
+	var images []bridge.ToolContent
+	left := 0
+	for _, image := range r.Images {
+		size := base64.StdEncoding.EncodedLen(len(image.Data))
+		if size > room || len(image.Data) == 0 || !strings.HasPrefix(image.MIMEType, "image/") {
+			left++
+			continue
+		}
+		room -= size
+		images = append(images, bridge.ToolContent{Image: image.Data, MIMEType: image.MIMEType})
+	}
+	if left > 0 {
+		text += fmt.Sprintf("\n\n[images that are left out, because they are too large or none: %d]", left)
+	}
+	out.Content = append([]bridge.ToolContent{{Text: text}}, images...)
+	return out
+}
+
+// maxAnswer bounds an answer in bytes: 1 MiB is what a bridge takes, with what goes
+// around it.
+const maxAnswer = 1<<20 - 2<<10
 
 // ledger keeps with a turn what its tools do and lay down.
 type ledger struct{ e *Engine }

@@ -20,7 +20,7 @@ func withTools(t *testing.T, f func(h *house), all ...tools.Tool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inHouseWith(t, func(o *Options) { o.Tools = registry }, f)
+	inHouseWith(t, func(o *Options) { o.Agent = func() Agent { return Agent{Tools: registry} } }, f)
 }
 
 // callHost calls a tool of the request's as a bridge does.
@@ -189,7 +189,7 @@ func TestARealBridgeCallsAToolOfTheHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{tools: registry, redact: func(s string) string { return s }}
+	e := &Engine{redact: func(s string) string { return s }}
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -197,7 +197,7 @@ func TestARealBridgeCallsAToolOfTheHost(t *testing.T) {
 	result, err := NewBridgeRunner(serveBridge(t, t.TempDir()).attach(t), nil).Run(ctx, RunRequest{
 		SessionID: "s", TurnID: "t", AgentID: "agt_1", Dir: dir, Model: "liaison-echo",
 		Prompt: `call greet {"name":"mona"}` + "\n" + `call greet {"name":7}`,
-		Tools:  e.hostTools(ctx, "github", Turn{ID: "t", SessionID: "s"}, dir),
+		Tools:  e.hostTools(ctx, tools.Turn{TurnID: "t", SessionID: "s", Channel: "github", Dir: dir}, &runningTurn{agent: Agent{Tools: registry}}),
 	}, func(ev bridge.Event) {
 		if c, ok := ev.Payload.(bridge.ToolCall); ok {
 			calls = append(calls, c)

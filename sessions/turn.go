@@ -14,10 +14,14 @@ import (
 
 // runningTurn is a turn with a goroutine of its own.
 type runningTurn struct {
-	row      state.Turn
+	row state.Turn
+	// agent is what the turn is run with, and timeout how long this attempt may take.
+	agent    Agent
+	timeout  time.Duration
 	cancel   context.CancelCauseFunc
 	recorder *recorder
 	meter    *meter
+	ending   ending
 	// before is what earlier attempts have used.
 	before spent
 	// acted is set once the turn has done something to the world.
@@ -54,9 +58,10 @@ func (a *actor) start() {
 		a.e.turns.release()
 		return
 	}
+	agent := a.e.agent()
 	var begun *state.Turn
 	err := a.decide(func(d *draft) (err error) {
-		begun, err = a.begin(d)
+		begun, err = a.begin(d, agent)
 		return err
 	})
 	if err != nil {
@@ -67,7 +72,7 @@ func (a *actor) start() {
 		}
 		return
 	}
-	a.launch(*begun)
+	a.launch(*begun, agent)
 	// It may have been put in line again between the grant and now.
 	a.schedule()
 }
@@ -76,7 +81,7 @@ func (a *actor) start() {
 var errNothingToStart = errors.New("nothing to start")
 
 // begin drafts the start of the next turn.
-func (a *actor) begin(d *draft) (*state.Turn, error) {
+func (a *actor) begin(d *draft, agent Agent) (*state.Turn, error) {
 	q := a.next()
 	if q == nil {
 		return nil, errNothingToStart
@@ -89,7 +94,7 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 	if t.Sending == nil {
 		t.Outputs = nil // otherwise the run that laid them down may be found again
 	}
-	if sess := d.session(); sess.AgentID == "" {
+	if sess := d.session(); sess.AgentID == "" || isElsewhere(sess.AgentID) && agent.Cloud == nil {
 		// The intention is stored before the agent is made, so that a crash in
 		// between leaves no agent that nobody knows of.
 		sess.AgentID = agentPrefix + a.e.newID()
@@ -106,10 +111,16 @@ func (a *actor) begin(d *draft) (*state.Turn, error) {
 }
 
 // launch starts the goroutine of a turn that is running in the ledger.
-func (a *actor) launch(t state.Turn) {
+func (a *actor) launch(t state.Turn, agent Agent) {
 	ctx, cancel := context.WithCancelCause(a.e.actors.turns)
 	rec := newRecorder(a.e, a.id, t.ID)
-	run := &runningTurn{row: t, cancel: cancel, recorder: rec, meter: newMeter(a.e, t, cancel), before: spentOn(t)}
+	run := &runningTurn{
+		row: t, agent: agent, timeout: a.e.timeout, cancel: cancel, recorder: rec,
+		meter: newMeter(a.e, t, agent, cancel), before: spentOn(t), ending: ending{cancel: cancel},
+	}
+	if agent.Timeout > 0 {
+		run.timeout = min(run.timeout, agent.Timeout)
+	}
 	run.acted.Store(t.Acted != "")
 	a.running = run
 	view, channel := a.view(t), a.channelOf(t)
@@ -117,6 +128,7 @@ func (a *actor) launch(t state.Turn) {
 		SessionID: a.id, TurnID: t.ID, AgentID: a.sess.AgentID, Force: true, Sent: t.Sending,
 		SentHere: t.Sending != nil && t.Sending.Epoch == a.e.store.Epoch(),
 		Note:     func(ctx context.Context, s state.Sending) error { return a.e.noteSending(ctx, t, s) },
+		Bound:    func(ctx context.Context, agentID string) error { return a.e.noteAgent(ctx, t, agentID) },
 		Acted:    run.acted.Load,
 	}
 	a.show(ctx, channel, view)
@@ -131,7 +143,7 @@ func (a *actor) launch(t state.Turn) {
 // turn that takes long.
 func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request RunRequest, run *runningTurn) (out outcome) {
 	started, rec := e.now(), run.recorder
-	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTurnTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, run.timeout, errTurnTimeout)
 	defer cancel()
 	defer func() {
 		out.took = e.now().Sub(started)
@@ -150,9 +162,11 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	}
 	var brief Brief
 	rec.stepStarted(stepEvidence)
-	out.err = guard("Prepare of channel "+channel, e.redact, func() (err error) {
-		brief, err = c.Prepare(ctx, t, dir)
-		return err
+	out.err = e.besideLayout(ctx, run.agent, dir, func() error {
+		return guard("Prepare of channel "+channel, e.redact, func() (err error) {
+			brief, err = c.Prepare(ctx, t, dir)
+			return err
+		})
 	})
 	if out.err != nil {
 		return out
@@ -161,13 +175,15 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	note := e.redact(brief.Note)
 	rec.stepCompleted(stepEvidence, note, e.now().Sub(started))
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
-	request.Tools = e.hostTools(ctx, channel, t, dir)
-	request.Dir, request.Prompt, request.Model = dir, e.redact(brief.Prompt), e.model()
-	request.Images = brief.Images
+	if out.err = e.equip(ctx, &request, run, toolTurn(channel, t, dir)); out.err != nil {
+		return out
+	}
+	request.Dir, request.Prompt, request.Images = dir, e.redact(brief.Prompt), brief.Images
 	out.err = guard("Runner", e.redact, func() (err error) {
 		out.result, err = e.runner.Run(ctx, request, func(ev bridge.Event) {
 			rec.observe(ev)
 			run.meter.observe(ev)
+			run.ending.observe(ev)
 		})
 		return err
 	})

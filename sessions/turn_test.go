@@ -341,7 +341,7 @@ func TestPlacesAreSharedFairly(t *testing.T) {
 }
 
 func TestAgentGetsAPrivateWorkspaceAndAMaskedPrompt(t *testing.T) {
-	inHouseWith(t, func(o *Options) { o.Model = func() string { return "big" } }, func(h *house) {
+	inHouseWith(t, func(o *Options) { o.Agent = func() Agent { return Agent{Model: "big"} } }, func(h *house) {
 		h.world.prepare = func(_ context.Context, _ Turn, dir string) (Brief, error) {
 			return Brief{Prompt: "see " + secret}, os.WriteFile(filepath.Join(dir, "evidence"), nil, 0o600)
 		}

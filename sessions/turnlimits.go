@@ -46,6 +46,20 @@ func (l TurnLimits) withDefaults() TurnLimits {
 	return l
 }
 
+// narrowed returns the narrower of both, of which by may leave some out.
+func (l TurnLimits) narrowed(by TurnLimits) TurnLimits {
+	if by.Tokens > 0 {
+		l.Tokens = min(l.Tokens, by.Tokens)
+	}
+	if by.ToolCalls > 0 {
+		l.ToolCalls = min(l.ToolCalls, by.ToolCalls)
+	}
+	if by.CostUSD > 0 {
+		l.CostUSD = min(l.CostUSD, by.CostUSD)
+	}
+	return l
+}
+
 // limitError says which limit a turn has passed.
 type limitError struct{ what, limit string }
 
@@ -97,7 +111,10 @@ func (s spent) on(t *state.Turn) {
 // meter counts what one attempt uses while it runs, and tells once when the turn
 // has used more than it may.
 type meter struct {
-	e *Engine
+	e      *Engine
+	limits TurnLimits
+	// asked is the model that the turn wants; empty where the bridge chooses.
+	asked string
 	// before is what earlier attempts have used.
 	before  spent
 	reached func(error)
@@ -110,9 +127,9 @@ type meter struct {
 	told  bool
 }
 
-func newMeter(e *Engine, t state.Turn, reached func(error)) *meter {
+func newMeter(e *Engine, t state.Turn, agent Agent, reached func(error)) *meter {
 	return &meter{
-		e: e, before: spentOn(t), reached: reached,
+		e: e, limits: e.limits.narrowed(agent.Limits), asked: agent.Model, before: spentOn(t), reached: reached,
 		runs: make(map[string]bridge.Usage), calls: make(map[string]bool),
 	}
 }
@@ -139,7 +156,7 @@ func (m *meter) observe(ev bridge.Event) {
 	if m.told {
 		return
 	}
-	if err := m.e.limits.exceeded(m.before.plus(m.spent())); err != nil {
+	if err := m.limits.exceeded(m.before.plus(m.spent())); err != nil {
 		m.told = true
 		m.reached(err)
 	}
@@ -168,7 +185,7 @@ func (m *meter) spent() spent {
 	for _, u := range m.runs {
 		s.usage = s.usage.Plus(usageOf(u))
 	}
-	if p, ok := m.e.priceOf(m.e.model(), m.model); ok {
+	if p, ok := m.e.priceOf(m.asked, m.model); ok {
 		s.cost = p.CostOf(s.usage)
 	}
 	return s
