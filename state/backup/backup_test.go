@@ -111,6 +111,13 @@ func furnished(t testing.TB) *house {
 		t.Fatalf("packed %d, %v", n, err)
 	}
 	h.decide(t, "ses_00")
+	asked := state.Change{
+		Approvals: []state.Approval{{ID: "apr_1", SessionID: "ses_15", CreatedAt: day, Record: []byte(`{"tool":"deploy"}`)}},
+		Audit:     []state.AuditEntry{{At: day, Entry: []byte(`{"action":"asked"}`)}},
+	}
+	if _, err := h.store.Commit(t.Context(), asked); err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 
@@ -204,6 +211,12 @@ func TestWhatIsRestoredIsWhatThereWas(t *testing.T) {
 			pending, err := got.store.Pending(t.Context(), 0, 100)
 			if err != nil || len(pending) != 20 || string(pending[0].Body) != "{}" {
 				t.Errorf("%d deliveries, %v", len(pending), err)
+			}
+			if a, err := got.store.Approval(t.Context(), "apr_1"); err != nil || string(a.Record) != `{"tool":"deploy"}` {
+				t.Errorf("the approval is %+v, %v", a, err)
+			}
+			if lines, err := got.store.AuditEntries(t.Context(), time.Time{}, 0, 9); err != nil || len(lines) != 1 {
+				t.Errorf("the audit log is %+v, %v", lines, err)
 			}
 			// What is decided now has numbers that no event has yet.
 			got.decide(t, "ses_15")

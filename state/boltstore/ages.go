@@ -23,8 +23,10 @@ const (
 
 // The kinds of holds.
 const (
-	holdTimer byte = 't'
-	holdWake  byte = 'w'
+	holdTimer    byte = 't'
+	holdWake     byte = 'w'
+	holdApproval byte = 'a'
+	holdItem     byte = 'o'
 )
 
 // ageStep is how exactly the last change of a session is known: most commits
@@ -104,6 +106,11 @@ func (o *commitOp) touchSessions(b *batch) error {
 	}
 	for _, k := range o.change.Keys {
 		if err := touch(k.SessionID); err != nil {
+			return err
+		}
+	}
+	for _, a := range o.change.Approvals {
+		if err := touch(a.SessionID); err != nil {
 			return err
 		}
 	}

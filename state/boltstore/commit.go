@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,7 @@ type commitOp struct {
 	change state.Change
 	id     uint64
 
-	sessions, turns, outbox, timers, wakes, lifecycle [][]byte
+	sessions, turns, approvals, audit, outbox, timers, wakes, lifecycle [][]byte
 
 	// dead and alive are the ids of deliveries that became so.
 	dead, alive [][]byte
@@ -43,14 +44,14 @@ func (s *Store) Commit(ctx context.Context, c state.Change) (uint64, error) {
 
 // encode makes the rows as they will be stored.
 func (o *commitOp) encode(s *Store) (size int, err error) {
-	add := func(rows *[][]byte, v any) {
-		if err != nil {
-			return
-		}
-		var row []byte
-		row, err = json.Marshal(v)
+	put := func(rows *[][]byte, row []byte, failed error) {
+		err = cmp.Or(err, failed)
 		*rows = append(*rows, row)
 		size += len(row)
+	}
+	add := func(rows *[][]byte, v any) {
+		row, err := json.Marshal(v)
+		put(rows, row, err)
 	}
 	for _, row := range o.change.Sessions {
 		row.Version++
@@ -59,6 +60,15 @@ func (o *commitOp) encode(s *Store) (size int, err error) {
 	for _, row := range o.change.Turns {
 		row.Version++
 		add(&o.turns, row)
+	}
+	for _, row := range o.change.Approvals {
+		row.Version++
+		value, err := encodeApproval(row)
+		put(&o.approvals, value, err)
+	}
+	for _, row := range o.change.Audit {
+		value, err := encodeAudit(row)
+		put(&o.audit, value, err)
 	}
 	for _, row := range o.change.Outbox {
 		row.Seq, row.Attempts = 0, 0
@@ -91,7 +101,7 @@ func (o *commitOp) write(b *batch) error {
 	o.id = b.store.writer.commit
 	for _, step := range []func(*batch) error{
 		o.writeFacts, o.writeCounts, o.writeDeliveries, o.writeSessions, o.writeKeys, o.writeTurns,
-		o.writeOutbox, o.writeSettlements, o.writeTimers, o.writeWakes, o.writeLifecycle,
+		o.writeApprovals, o.writeAudit, o.writeOutbox, o.writeSettlements, o.writeTimers, o.writeWakes, o.writeLifecycle,
 		o.touchSessions,
 	} {
 		if err := step(b); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/state/boltstore"
@@ -253,4 +254,37 @@ func TestASnapshotIsAWholeFileOfOneMoment(t *testing.T) {
 	}
 	wantSessions(t, open(t, copied, boltstore.Options{}), 300)
 	wantSessions(t, s, 400)
+}
+
+// What people decided is there afterwards, and lines of the audit log are never
+// numbered anew, even where none is left.
+func TestCompactKeepsApprovalsAndTheNumbersOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "liaison.db"), boltstore.Options{})
+	ctx := t.Context()
+	line := state.Change{Audit: []state.AuditEntry{{Entry: []byte(`{"action":"asked"}`)}}}
+	asked := line
+	asked.Sessions = []state.Session{{ID: "ses_1"}}
+	asked.Approvals = []state.Approval{{ID: "apr_1", SessionID: "ses_1", Record: []byte(`{"tool":"deploy"}`)}}
+	for _, c := range []state.Change{asked, line} {
+		if _, err := s.Commit(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, _, err := s.DropAudit(ctx, time.Unix(1, 0), 9); n != 2 || err != nil {
+		t.Fatalf("%d lines removed, %v", n, err)
+	}
+	if _, err := s.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+	open, err := s.ListApprovals(ctx, state.ApprovalFilter{SessionID: "ses_1", Open: true}, 9)
+	if err != nil || len(open) != 1 || string(open[0].Record) != `{"tool":"deploy"}` {
+		t.Errorf("open approvals: %+v, %v", open, err)
+	}
+	if _, err := s.Commit(ctx, line); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := s.AuditEntries(ctx, time.Time{}, 0, 9); err != nil || len(lines) != 1 || lines[0].Seq != 3 {
+		t.Errorf("lines: %+v, %v; want the third", lines, err)
+	}
 }

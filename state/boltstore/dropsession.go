@@ -19,7 +19,7 @@ func (b *batch) dropSession(id string) error {
 	}
 	sess.ID = id
 	for _, step := range []func(state.Session) error{
-		b.dropKeys, b.dropTurns, b.dropOutbox, b.unlistSession, b.dropPacked,
+		b.dropKeys, b.dropTurns, b.dropApprovals, b.dropOutbox, b.unlistSession, b.dropPacked,
 	} {
 		if err := step(sess); err != nil {
 			return fmt.Errorf("session %s: %w", id, err)
@@ -39,7 +39,12 @@ func (b *batch) dropSession(id string) error {
 
 // ofSession gathers what a table holds of a session: the ends of its keys, and the values.
 func (r *reader) ofSession(t table, id string) (rests, values [][]byte, err error) {
-	err = r.prefixed(t, append([]byte(id), 0), func(rest, v []byte) (bool, error) {
+	return r.beginning(t, append([]byte(id), 0))
+}
+
+// beginning gathers what begins with prefix in a table, as ofSession does.
+func (r *reader) beginning(t table, prefix []byte) (rests, values [][]byte, err error) {
+	err = r.prefixed(t, prefix, func(rest, v []byte) (bool, error) {
 		rests = append(rests, bytes.Clone(rest))
 		values = append(values, bytes.Clone(v))
 		return true, nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/state/boltstore"
@@ -43,7 +44,9 @@ func FuzzDamagedFile(f *testing.F) {
 		_, err5 := s.RunEvents(ctx, "run", 0, 9)
 		_, err6 := s.AppendRunEvent(ctx, "run", state.RunEvent{Type: "t"})
 		err7 := s.DeleteAgentRecord(ctx, state.RecordAgent, "agent")
-		for _, err := range []error{err1, err2, err3, err4, err5, err6, err7} {
+		_, err8 := s.ListApprovals(ctx, state.ApprovalFilter{}, 9)
+		_, err9 := s.AuditEntries(ctx, time.Time{}, 0, 9)
+		for _, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8, err9} {
 			if err != nil && !errors.Is(err, state.ErrCorrupt) && !errors.Is(err, state.ErrUnavailable) && !errors.Is(err, state.ErrNotFound) {
 				t.Errorf("using a damaged store: %v", err)
 			}

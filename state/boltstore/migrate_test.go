@@ -20,6 +20,7 @@ var addedBy = map[uint64][]string{
 		"session_outbox", "dropped", "packed", "segments", "in_segment"},
 	4: {"counts", "count_ages", "effect_ages"},
 	5: {"vault"},
+	6: {"approvals", "approval_lists", "audit"},
 }
 
 // asOf makes a file of this version look as one of an earlier schema.
@@ -52,7 +53,7 @@ func asOf(t *testing.T, path string, version uint64) {
 func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 	t.Parallel()
 	day := time.Now()
-	for _, version := range []uint64{1, 2, 3, 4} {
+	for _, version := range []uint64{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "liaison.db")
@@ -103,6 +104,13 @@ func TestAFileOfAnEarlierSchemaIsMigrated(t *testing.T) {
 				}
 				if rows, err := s.RecentSessions(t.Context(), state.SessionFilter{Channel: "http"}, 1000); err != nil || len(rows) != 300 {
 					t.Errorf("%d sessions of the channel, %v", len(rows), err)
+				}
+				asked := state.Change{
+					Approvals: []state.Approval{{ID: fmt.Sprint("apr_", s.Epoch()), SessionID: "ses_001", CreatedAt: day}},
+					Audit:     []state.AuditEntry{{At: day, Entry: []byte(`"asked"`)}},
+				}
+				if _, err := s.Commit(t.Context(), asked); err != nil {
+					t.Error(err)
 				}
 				count := state.Change{Counts: []state.Count{{Key: "reviews", Limit: 2, Expires: day}}}
 				if _, err := s.Commit(t.Context(), count); err != nil {

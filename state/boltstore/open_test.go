@@ -59,6 +59,11 @@ func written(t testing.TB) string {
 			c.Deliveries = append(c.Deliveries, state.DeliveryUpdate{Seq: uint64(i + 1), Status: state.DeliveryPending, Attempts: 1})
 		}
 	}
+	for i := range 10 {
+		c.Approvals = append(c.Approvals, state.Approval{
+			ID: fmt.Sprint("apr_", i), SessionID: "ses_001", Record: fmt.Appendf(nil, "%q", strings.Repeat("x", 900))})
+		c.Audit = append(c.Audit, state.AuditEntry{Entry: []byte(`{"action":"asked"}`)})
+	}
 	if _, err := s.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,6 +20,10 @@ import (
 
 func orderKey(lane string, seq uint64) []byte {
 	return append(append([]byte(lane), 0), u64(seq)...)
+}
+
+func linedKey(item state.OutboxItem, seq uint64) []byte {
+	return holdKey(item.SessionID, holdItem, string(u64(seq)))
 }
 
 func dueEntry(due, seq uint64) []byte { return append(u64(due), u64(seq)...) }
@@ -55,8 +60,15 @@ func (b *batch) reorder(lane string, change func() error) error {
 	return b.table(tableOutboxDue).Put(dueEntry(due, seq), []byte(lane))
 }
 
+// putOrder puts an open item into its line. One that stands in another line than
+// that of its session is found, and holds the session open, by an entry of its own.
 func (b *batch) putOrder(item state.OutboxItem, seq uint64) error {
 	lane := rules.Lane(item)
+	if item.Line != "" {
+		if err := b.table(tableHolds).Put(linedKey(item, seq), nil); err != nil {
+			return err
+		}
+	}
 	return b.reorder(lane, func() error {
 		return b.table(tableOutboxOrder).Put(orderKey(lane, seq), u64(dueKey(item.NotBefore)))
 	})
@@ -118,7 +130,9 @@ func (b *batch) settle(s state.OutboxSettlement) error {
 		return err
 	}
 	lane := rules.Lane(item)
-	remove := func() error { return b.table(tableOutboxOrder).Delete(orderKey(lane, seq)) }
+	remove := func() error {
+		return errors.Join(b.table(tableOutboxOrder).Delete(orderKey(lane, seq)), b.table(tableHolds).Delete(linedKey(item, seq)))
+	}
 	switch s.Result {
 	case state.OutboxRetry:
 		item.NotBefore = s.RetryAt
@@ -257,11 +271,16 @@ func (s *Store) OutboxItems(ctx context.Context, sessionID string) ([]state.Outb
 		of = []byte(rules.NoSession)
 	}
 	err := s.view(ctx, func(r *reader) error {
-		return r.prefixed(tableOutboxOrder, of, func(rest, _ []byte) (bool, error) {
+		items = nil
+		add := func(rest, _ []byte) (bool, error) {
 			item, err := r.outboxItem(number(rest[max(0, len(rest)-8):]))
 			items = append(items, item)
 			return true, err
-		})
+		}
+		if err := r.prefixed(tableOutboxOrder, of, add); err != nil {
+			return err
+		}
+		return r.prefixed(tableHolds, holdKey(sessionID, holdItem, ""), add)
 	})
 	slices.SortFunc(items, func(a, b state.OutboxItem) int { return cmp.Compare(a.Seq, b.Seq) })
 	return items, err

@@ -48,8 +48,7 @@ const (
 	tableOutbox
 	// tableOutboxIDs is id → seq and state.
 	tableOutboxIDs
-	// tableOutboxOrder is lane NUL seq → due, for the open items. An item's lane is
-	// its session; one without a session has a lane of its own.
+	// tableOutboxOrder is lane NUL seq → due, for the open items, see [rules.Lane].
 	tableOutboxOrder
 	// tableOutboxDue is due seq → lane, for the first open item of each lane.
 	tableOutboxDue
@@ -81,7 +80,9 @@ const (
 	tableSessionAges
 	// tableSessionAge is session → stage time, for its entry there.
 	tableSessionAge
-	// tableHolds is session NUL kind id → nothing, for the timers and wakes of a session.
+	// tableHolds is session NUL kind id → nothing, for what keeps a session open: its
+	// timers and wakes, and, since schema version 6, its open approvals and the open
+	// items that stand in another line than its own.
 	tableHolds
 	// tableSessionKeys is session NUL key → nothing.
 	tableSessionKeys
@@ -107,6 +108,13 @@ const (
 	tableEffectAges
 	// tableVault is id → secret, as it was given. It came with schema version 5.
 	tableVault
+	// tableApprovals is id → what is known of an approval NUL its encoded record. It
+	// came with schema version 6, with those that follow.
+	tableApprovals
+	// tableApprovalLists is the name of a list NUL time id → nothing.
+	tableApprovalLists
+	// tableAudit is seq → time and line of the audit log.
+	tableAudit
 	tableCount
 )
 
@@ -120,6 +128,7 @@ var tableNames = [tableCount]string{
 	"packed", "segments", "in_segment",
 	"counts", "count_ages", "effect_ages",
 	"vault",
+	"approvals", "approval_lists", "audit",
 }
 
 // grows marks the tables to which rows are added at or near the end, because
@@ -129,6 +138,7 @@ var grows = [tableCount]bool{
 	tableSessionTurns: true, tableOutbox: true, tableOutboxIDs: true, tableLifecycle: true, tableRunEvents: true,
 	tableSettled: true, tableFactAges: true, tableSessionAges: true, tableSessionAge: true, tableSessionKeys: true,
 	tableSessionOutbox: true, tablePacked: true, tableInSegment: true, tableCountAges: true, tableEffectAges: true,
+	tableAudit: true,
 }
 
 // filled is how full a page of such a table is left when it is divided. bbolt
@@ -151,7 +161,7 @@ var (
 )
 
 // schemaVersion is what this program writes.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // migrations[v] turns a file of schema version v into one of v+1. The first,
 // version 0, is a file without any table.
@@ -168,7 +178,8 @@ var migrations = [schemaVersion]func(*bolt.Tx, time.Time) error{
 		return err
 	},
 	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableCounts, tableVault) },
-	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableVault, tableCount) },
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableVault, tableApprovals) },
+	func(tx *bolt.Tx, _ time.Time) error { return createTables(tx, tableApprovals, tableCount) },
 }
 
 // createTables makes the tables from first up to the one before end.

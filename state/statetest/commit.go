@@ -94,6 +94,8 @@ func prepare(t testing.TB, s state.Store) {
 		Sessions:   []state.Session{session("ses_0"), session("ses_9")},
 		Keys:       []state.KeyLink{{Key: "key_9", SessionID: "ses_9"}, {Key: "old_9", SessionID: "ses_9"}},
 		Turns:      []state.Turn{turn("trn_0", "ses_0")},
+		Approvals:  []state.Approval{approval("apr_0", "ses_0", 0)},
+		Audit:      []state.AuditEntry{audited(0, "asked")},
 		Outbox:     []state.OutboxItem{owed("out_0", "ses_0"), owed("out_9", "ses_9")},
 		Timers:     []state.Timer{{ID: "tmr_0", SessionID: "ses_0", Due: at(9)}},
 		Wakes:      []state.Wake{{ID: "wak_0", SessionID: "ses_0", At: at(0)}},
@@ -110,6 +112,8 @@ func prepare(t testing.TB, s state.Store) {
 func everything(s state.Store) state.Change {
 	old := session("ses_0")
 	old.Version = 1
+	decided := approval("apr_0", "ses_0", 0)
+	decided.Version, decided.Ended = 1, true
 	running := turn("trn_0", "ses_0")
 	running.Version, running.Status, running.Epoch = 1, state.TurnRunning, s.Epoch()
 	return state.Change{
@@ -120,6 +124,8 @@ func everything(s state.Store) state.Change {
 		Keys:         []state.KeyLink{{Key: "key_1", SessionID: "ses_1"}, {Key: "alias_1", SessionID: "ses_1", Alias: true}},
 		Unlink:       []string{"old_9"},
 		Turns:        []state.Turn{running, turn("trn_1", "ses_1")},
+		Approvals:    []state.Approval{decided, approval("apr_1", "ses_1", 1)},
+		Audit:        []state.AuditEntry{audited(1, "approved"), audited(1, "asked")},
 		Outbox:       []state.OutboxItem{owed("out_1", "ses_1")},
 		Settle:       []state.OutboxSettlement{{ID: "out_0", Result: state.OutboxDead, Note: "gone"}},
 		Timers:       []state.Timer{{ID: "tmr_1", SessionID: "ses_1", Due: at(5)}},
@@ -188,6 +194,18 @@ func spoilers() map[string]func(state.Store, *state.Change) error {
 			second.Status, second.Epoch = state.TurnRunning, s.Epoch()
 			c.Turns = append(c.Turns, second)
 			return state.ErrConflict
+		},
+		"a stale approval": func(_ state.Store, c *state.Change) error {
+			c.Approvals[0].Version = 7
+			return state.ErrConflict
+		},
+		"an approval of no session": func(_ state.Store, c *state.Change) error {
+			c.Approvals = append(c.Approvals, approval("apr_2", "ses_2", 0))
+			return state.ErrNotFound
+		},
+		"an audit entry that is no JSON": func(_ state.Store, c *state.Change) error {
+			c.Audit[0].Entry = json.RawMessage("{")
+			return state.ErrInvalid
 		},
 		"a key of another session": func(_ state.Store, c *state.Change) error {
 			c.Keys = append(c.Keys, state.KeyLink{Key: "key_9", SessionID: "ses_1"})

@@ -18,6 +18,8 @@ type snapshot struct {
 	Recent    []state.Session
 	Turns     []state.Turn
 	OpenTurns []state.Turn
+	Approvals []state.Approval
+	Audit     []state.AuditEntry
 	Items     []state.OutboxItem
 	Loose     []state.OutboxItem
 	Counts    []int
@@ -46,6 +48,8 @@ func dump(t testing.TB, s state.Store) snapshot {
 		OpenTurns: must(s.OpenTurns(ctx))(t),
 		Loose:     must(s.OutboxItems(ctx, ""))(t),
 		Keys:      must(s.SessionKeys(ctx, "", "", all))(t),
+		Approvals: must(s.ListApprovals(ctx, state.ApprovalFilter{}, all))(t),
+		Audit:     must(s.AuditEntries(ctx, time.Time{}, 0, all))(t),
 		Timers:    must(s.DueTimers(ctx, farFuture, all))(t),
 		Wakes:     must(s.PendingWakes(ctx, "", all))(t),
 		Lifecycle: must(s.PendingLifecycle(ctx))(t),

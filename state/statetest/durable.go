@@ -23,6 +23,7 @@ func RunDurable(t *testing.T, open OpenAt) {
 	} {
 		t.Run("everything is there after "+name, func(t *testing.T) { survives(t, open, again) })
 		t.Run("claims are lost and counted after "+name, func(t *testing.T) { losesClaims(t, open, again) })
+		t.Run("lines of the audit log are numbered on after "+name, func(t *testing.T) { numbersAuditOn(t, open, again) })
 		t.Run("running turns are told from those of a dead process after "+name, func(t *testing.T) { tellsEpochs(t, open, again) })
 	}
 	t.Run("model", func(t *testing.T) { runModel(t, open) })

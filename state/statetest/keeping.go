@@ -35,6 +35,7 @@ func RunKeeping(t *testing.T, open OpenKeeping) {
 		"effects of no session":       keepsEffects,
 		"sessions go whole":           dropsSessions,
 		"sessions in use stay":        keepsOpenSessions,
+		"approvals and the audit log": keepsAudit,
 		"an agent goes step by step":  dropsAgents,
 		"settled sessions are packed": findsSettled,
 		"packed records":              indexesPacked,
@@ -292,6 +293,8 @@ func keepsOpenSessions(t *testing.T, s KeepingStore, c *clock) {
 		"ses_running":  {Turns: []state.Turn{running}},
 		"ses_owing":    {Outbox: []state.OutboxItem{owed("o", "ses_owing")}},
 		"ses_timed":    {Timers: []state.Timer{{ID: "t", SessionID: "ses_timed", Due: at(10)}}},
+		"ses_asking":   {Approvals: []state.Approval{approval("apr_asking", "ses_asking", 0)}},
+		"ses_lined":    {Outbox: []state.OutboxItem{{ID: "l", SessionID: "ses_lined", Line: "line"}}},
 		"ses_woken":    {Wakes: []state.Wake{{ID: "w", SessionID: "ses_woken"}}},
 		"ses_unlogged": {Lifecycle: []state.LifecycleEvent{{Event: state.Event{Type: "a", SessionID: "ses_unlogged"}}}},
 	} {
@@ -316,9 +319,14 @@ func keepsOpenSessions(t *testing.T, s KeepingStore, c *clock) {
 		t.Errorf("left: %+v", after.Sessions)
 	}
 	// What ends lets its session go.
-	commit(t, s, state.Change{CancelTimers: []string{"t"}, DoneWakes: []string{"w"}, Settle: []state.OutboxSettlement{{ID: "o", Result: state.OutboxDone}}})
+	asked := must(s.Approval(ctx, "apr_asking"))(t)
+	asked.Ended = true
+	commit(t, s, state.Change{
+		CancelTimers: []string{"t"}, DoneWakes: []string{"w"}, Approvals: []state.Approval{asked},
+		Settle: []state.OutboxSettlement{{ID: "o", Result: state.OutboxDone}, {ID: "l", Result: state.OutboxDone}},
+	})
 	c.at = at(10 * 3600)
-	dropped(t, "those that ended", 3, false)(s.DropSessions(ctx, at(9*3600), 100))
+	dropped(t, "those that ended", 5, false)(s.DropSessions(ctx, at(9*3600), 100))
 }
 
 func dropsAgents(t *testing.T, s KeepingStore, _ *clock) {

@@ -40,6 +40,7 @@ func runModel(t *testing.T, open OpenAt) {
 			"claim":   m.claim,
 			"confirm": m.confirm,
 			"record":  m.record,
+			"approve": m.approve,
 			"say":     m.say,
 			"secret":  m.secret,
 			"crash":   m.crash,
@@ -99,6 +100,7 @@ func (m *model) commit(t *rapid.T) {
 	for _, id := range someOf(t, "owed", 4) {
 		row := owed(id, sessionOf(id))
 		row.NotBefore = at(rapid.IntRange(-1, 3).Draw(t, "not before"))
+		row.Line = rapid.SampledFrom([]string{"", "", "line", "ses_a"}).Draw(t, "line")
 		c.Outbox = append(c.Outbox, row)
 	}
 	for _, id := range someOf(t, "timers", 3) {

@@ -198,6 +198,40 @@ func runOutbox(t *testing.T, open Open) {
 		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), ""))(t)), []string{}, "owed again")
 	})
 
+	t.Run("a line of its own runs beside its session, and is of it", func(t *testing.T) {
+		s := open(t)
+		lined := func(id, sessionID, line string) state.OutboxItem {
+			item := owed(id, sessionID)
+			item.Line = line
+			return item
+		}
+		// No line can be taken for a session, nor for an item without one.
+		commit(t, s, state.Change{Outbox: []state.OutboxItem{
+			owed("a1", "A"), lined("x1", "A", "X"), lined("x2", "B", "X"), lined("s1", "A", "A"), owed("a2", "A"),
+			lined("n1", "", "l1"), owed("l1", ""), lined("n2", "", "l1"),
+		}})
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), "A"))(t)), []string{"a1", "x1", "s1", "a2"}, "items of A")
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), "B"))(t)), []string{"x2"}, "items of B")
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), ""))(t)), []string{"n1", "l1", "n2"}, "items of no session")
+		items := claim(t, s, 0, 9)
+		wantJSON(t, itemIDs(items), []string{"a1", "x1", "s1", "n1", "l1"}, "claimed")
+		if items[1].Line != "X" || items[1].SessionID != "A" {
+			t.Errorf("claimed %+v", items[1])
+		}
+		wantJSON(t, itemIDs(claim(t, s, 0, 9)), []string{}, "claimed while all lines are busy")
+		settle(t, s, "x1", state.OutboxRetry, 60)
+		settle(t, s, "a1", state.OutboxDone, 0)
+		wantJSON(t, itemIDs(claim(t, s, 0, 9)), []string{"a2"}, "claimed while the line waits")
+		wantJSON(t, itemIDs(claim(t, s, 60, 9)), []string{"x1"}, "the line goes on")
+		settle(t, s, "x1", state.OutboxDead, 0)
+		wantJSON(t, itemIDs(claim(t, s, 60, 9)), []string{"x2"}, "after one that was given up")
+		wantJSON(t, itemIDs(must(s.OutboxItems(t.Context(), "A"))(t)), []string{"s1", "a2"}, "unsettled items of A")
+		settle(t, s, "n1", state.OutboxDone, 0)
+		wantJSON(t, itemIDs(claim(t, s, 60, 9)), []string{"n2"}, "a line of no session goes on")
+		_, err := s.Commit(t.Context(), state.Change{Outbox: []state.OutboxItem{lined("y", "A", "a\x00b")}})
+		wantErr(t, err, state.ErrInvalid, "a line that no store can hold")
+	})
+
 	t.Run("a session whose id begins like another's is apart", func(t *testing.T) {
 		s := open(t)
 		commit(t, s, state.Change{Outbox: []state.OutboxItem{owed("1", "A"), owed("2", "AB"), owed("3", "A"), owed("4", "")}})

@@ -23,6 +23,8 @@ func Run(t *testing.T, open Open) {
 	t.Run("Commit", func(t *testing.T) { runCommit(t, open) })
 	t.Run("Counts", func(t *testing.T) { runCounts(t, open) })
 	t.Run("Outbox", func(t *testing.T) { runOutbox(t, open) })
+	t.Run("Approvals", func(t *testing.T) { runApprovals(t, open) })
+	t.Run("Audit", func(t *testing.T) { runAudit(t, open) })
 	t.Run("Listings", func(t *testing.T) { runListings(t, open) })
 	t.Run("Timers", func(t *testing.T) { runTimers(t, open) })
 	t.Run("Lifecycle", func(t *testing.T) { runLifecycle(t, open) })
