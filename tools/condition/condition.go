@@ -12,8 +12,9 @@ import (
 	"cel.dev/cel-go/cel"
 )
 
-// timeout is how long the evaluation of one expression may take. Its cost bounds
-// the work; on a machine that has no time for even that, it counts as undecided.
+// timeout is how long the evaluation of one expression may take. It is looked at
+// before each step, none of which takes long: cel-go does not know what a step
+// costs whose operands have no type, as those from the input.
 const timeout = time.Second
 
 var (
@@ -92,7 +93,7 @@ func compile(environment func() (*cel.Env, error), expression string, schema jso
 	if err := known.check(ast.NativeRep()); err != nil {
 		return nil, err
 	}
-	program, err := env.Program(ast, cel.CostLimit(maxCost))
+	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(1), cel.CustomDecoratorV2(withTime))
 	if err != nil {
 		return nil, &Error{1, 1, err.Error()}
 	}
