@@ -97,7 +97,8 @@ type Subagent struct {
 	Instructions string
 }
 
-// Connection is an MCP server.
+// Connection is an MCP server. Its texts may refer to variables of the host's
+// environment: [Connection.Resolve] puts their values in.
 type Connection struct {
 	Name      string
 	Transport Transport
@@ -113,6 +114,10 @@ type Connection struct {
 	HeadersCommand []string
 	// HostOnly keeps it from the agent.
 	HostOnly bool
+
+	// file and lines are where its values stand.
+	file  string
+	lines map[string]int
 }
 
 // Transport is how an MCP server is reached.
@@ -150,9 +155,12 @@ type Tool struct {
 	// DryRunResult is what a call answers that would write where nothing may be
 	// written. Nil has none.
 	DryRunResult json.RawMessage
-	// Flavor says where it runs, and Run is the command for it; empty for [Host].
+	// Flavor says where it runs, and Run is the command for it; empty for [Host]. The
+	// first word is a name for the system to find, or stands below Dir, with slashes.
 	Flavor Flavor
 	Run    []string
+	// Files are those of the folder if Flavor is [OnAgent], else nil.
+	Files fs.FS
 }
 
 // Flavor says where a tool runs.

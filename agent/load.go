@@ -2,7 +2,10 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 )
 
 // Checks hold what a folder says against what this package does not know. A nil
@@ -19,19 +22,56 @@ type Checks struct {
 // Load reads the folder of an agent, and says what is wrong with it. The
 // definition is nil if one of the problems is an [Error]. Dir is where fsys stands,
 // absolute; it is empty for a folder that is built in, which has no tools that run
-// executables. What it returns does not depend on fsys any more.
+// executables. What it returns does not change with fsys.
+//
+// Links are followed as far as fsys does: [os.Root.FS] keeps within the folder.
 func Load(fsys fs.FS, dir string, c Checks) (*Definition, []Problem) {
-	l := loader{fsys: fsys, def: &Definition{Dir: dir, Runtime: Local}, checks: c}
-	text, err := fs.ReadFile(fsys, "instructions.md")
-	if err != nil {
-		return nil, []Problem{{Severity: Error, File: "instructions.md", Text: "cannot be read: " + err.Error()}}
+	l := loader{def: &Definition{Dir: dir, Runtime: Local}, checks: c}
+	l.tree = readTree(fsys, "", &l.problems)
+	if l.failed() {
+		return nil, l.sorted()
 	}
-	l.def.Instructions = string(text)
-	return l.def, nil
+	l.def.Version = fingerprint(l.tree.files)
+	l.settings()
+	l.instructions()
+	l.skills()
+	l.subagents()
+	l.connections()
+	l.tools()
+	l.seeds()
+	l.misplaced()
+	l.localOnly()
+	if l.failed() {
+		return nil, l.sorted()
+	}
+	return l.def, l.sorted()
 }
 
+// LoadDir is [Load] for a folder of this machine. An empty dir stands for the
+// agent that is built in.
+func LoadDir(dir string, c Checks) (*Definition, []Problem) {
+	if dir == "" {
+		return Load(builtIn(), "", c)
+	}
+	unreadable := func(err error) (*Definition, []Problem) {
+		return nil, []Problem{{Severity: Error, Text: fmt.Sprintf("the folder cannot be read: %v", plain(err))}}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return unreadable(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer root.Close()
+	return Load(root.FS(), dir, c)
+}
+
+// loader is one reading of a folder.
 type loader struct {
-	fsys   fs.FS
+	problems
+	tree   *tree
 	def    *Definition
 	checks Checks
 }

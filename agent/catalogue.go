@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// agentsFile is AGENTS.md: the instructions, and which scripts there are.
+func (d *Definition) agentsFile() string {
+	var b strings.Builder
+	b.WriteString(d.Instructions)
+	if tools := d.scripts(); len(tools) > 0 {
+		b.WriteString("\n## Scripts\n\nThese scripts are in your workspace. Run one with your shell; it takes its input as one JSON object on its standard input.\n")
+		for _, t := range tools {
+			t.describe(&b)
+			fmt.Fprintf(&b, "\nCommand: `%s`\n", t.commandLine())
+		}
+	}
+	return b.String()
+}
+
+// Preamble is what an agent that has no workspace of the service's is told with
+// its first message: the instructions, and the scripts themselves.
+func (d *Definition) Preamble() string {
+	var b strings.Builder
+	b.WriteString(d.Instructions)
+	tools := d.scripts()
+	if len(tools) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n## Scripts\n\nWrite each of these files where it is said, make it executable, and run it with your shell when you need it; it takes its input as one JSON object on its standard input.\n")
+	for _, t := range tools {
+		t.describe(&b)
+		fmt.Fprintf(&b, "\nCommand: `%s`\n", t.commandLine())
+		// The files were read into memory.
+		_ = each(t.Files, func(name string, data []byte, _ bool) error {
+			fence := fenceFor(data)
+			fmt.Fprintf(&b, "\n`%s`:\n\n%s\n%s\n%s\n", path.Join(laidTools, t.Name, name), fence, bytes.TrimRight(data, "\n"), fence)
+			return nil
+		})
+	}
+	return b.String()
+}
+
+// scripts are the tools that run where the agent does.
+func (d *Definition) scripts() []Tool {
+	var out []Tool
+	for _, t := range d.Tools {
+		if t.Flavor == OnAgent {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (t Tool) describe(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", t.Name, strings.TrimSpace(t.Description))
+	if t.InputSchema != nil {
+		fmt.Fprintf(b, "\nInput, as a JSON Schema: `%s`\n", compact(t.InputSchema))
+	}
+}
+
+// commandLine is how the agent runs a script, from its workspace.
+func (t Tool) commandLine() string {
+	words := append([]string(nil), t.Run...)
+	dir := path.Join(laidTools, t.Name)
+	for i, word := range words {
+		// A word that names a file of the tool is one of the workspace.
+		if _, err := fs.Stat(t.Files, path.Clean(word)); err == nil && path.Clean(word) != "." {
+			words[i] = path.Join(dir, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func compact(schema json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, schema) != nil {
+		return string(schema)
+	}
+	return b.String()
+}
+
+// fenceFor is a fence that a text does not end.
+func fenceFor(data []byte) string {
+	fence := "```"
+	for bytes.Contains(data, []byte(fence)) {
+		fence += "`"
+	}
+	return fence
+}

@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// variable is a name as the environment has it.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// UnsetError says that a file refers to a variable that the environment has not.
+type UnsetError struct {
+	// Variable is its name, and File and Line are where it is referred to.
+	Variable string
+	File     string
+	Line     int
+}
+
+// Error implements error.
+func (e *UnsetError) Error() string {
+	return fmt.Sprintf("%s:%d refers to ${%s}, which is not set where the service runs", e.File, e.Line, e.Variable)
+}
+
+// Resolve returns the connection with the values of the variables that it refers
+// to as ${NAME}; "$${" stands for "${" itself. Lookup knows the environment. A
+// variable that is not set is an [*UnsetError]. The result may hold secrets: it is
+// for who makes the connection, and for no log.
+func (c Connection) Resolve(lookup func(name string) (string, bool)) (Connection, error) {
+	var failed error
+	fill := func(at, text string) string {
+		out, err := expand(text, func(name string) (string, error) {
+			v, set := lookup(name)
+			if !set || v == "" {
+				return "", &UnsetError{Variable: name, File: c.file, Line: c.lines[at]}
+			}
+			return v, nil
+		})
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("connection %s: %w", c.Name, err)
+		}
+		return out
+	}
+	fillAll := func(at string, all map[string]string) map[string]string {
+		out := maps.Clone(all)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			out[name] = fill(within(at, name), all[name])
+		}
+		return out
+	}
+	c.Command = fill("command", c.Command)
+	c.Args = slices.Clone(c.Args)
+	for i, arg := range c.Args {
+		c.Args[i] = fill("args", arg)
+	}
+	c.Env = fillAll("env", c.Env)
+	c.URL = fill("url", c.URL)
+	c.Headers = fillAll("headers", c.Headers)
+	return c, failed
+}
+
+// texts are those in which a variable can be referred to, and where they stand.
+func (c Connection) texts() iter.Seq2[string, string] {
+	return func(yield func(at, text string) bool) {
+		all := func(at string, of map[string]string) bool {
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				if !yield(within(at, name), of[name]) {
+					return false
+				}
+			}
+			return true
+		}
+		if !yield("command", c.Command) || !yield("url", c.URL) {
+			return
+		}
+		for _, arg := range c.Args {
+			if !yield("args", arg) {
+				return
+			}
+		}
+		_ = all("env", c.Env) && all("headers", c.Headers)
+	}
+}
+
+// checkReferences checks how variables are referred to.
+func checkReferences(text string) error {
+	_, err := expand(text, func(string) (string, error) { return "", nil })
+	return err
+}
+
+// expand puts values in the place of references.
+func expand(text string, value func(name string) (string, error)) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		if literal, escaped := strings.CutSuffix(before, "$"); found && escaped {
+			b.WriteString(literal + "${")
+			text = rest
+			continue
+		}
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed || !variable.MatchString(name) {
+			return "", fmt.Errorf(`has a "${" that is followed by no name and "}"; "$${" stands for the characters themselves`)
+		}
+		v, err := value(name)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(v)
+		text = after
+	}
+}
