@@ -19,10 +19,10 @@ const (
 	// are nested.
 	maxExpression = 4096
 	maxDepth      = 50
-	// maxCost is in the units of cel-go: about one for each step, and one for each ten
-	// bytes of text that a step reads. It lets a few steps read the largest input, of
+	// maxCost is in the units of cel-go: about one for each step, and one for ten to a hundred
+	// bytes of text that it reads. It lets a few steps read the largest input, of
 	// 4 MiB.
-	maxCost = 2_000_000
+	maxCost = 1_000_000
 	// maxPattern bounds a regular expression in bytes, maxProgram what is made of it in
 	// steps, and maxMatched the text that it is held against in bytes. The product of
 	// the last two is the time that it takes (https://swtch.com/~rsc/regexp/regexp3.html).
