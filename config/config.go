@@ -40,6 +40,7 @@ type Config struct {
 	APITokens []APIToken
 	// Model is the model to ask for; empty takes the bridge's first.
 	Model string
+	Agent Agent
 	// MaxRunningTurns bounds the agents that run at once.
 	MaxRunningTurns int
 	// TurnTimeout bounds one turn's wall clock.
@@ -218,6 +219,7 @@ func build(v *values) (*Config, []error) {
 	p := &problems{}
 	buildAddresses(c, v, p)
 	buildTokens(c, v, p)
+	c.Agent = buildAgent(v, p)
 	buildTurns(c, v, p)
 	buildRetention(c, v, p)
 	buildBridge(c, v, p)

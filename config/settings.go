@@ -11,6 +11,9 @@ const (
 	EnvAPITokens        = "LIAISON_API_TOKENS"
 	EnvBotName          = "LIAISON_BOT_NAME"
 	EnvModel            = "LIAISON_MODEL"
+	EnvAgentDir         = "LIAISON_AGENT_DIR"
+	EnvApproversSlack   = "LIAISON_APPROVERS_SLACK"
+	EnvApproversGitHub  = "LIAISON_APPROVERS_GITHUB"
 	EnvMaxRunningTurns  = "LIAISON_MAX_RUNNING_TURNS"
 	EnvTurnTimeout      = "LIAISON_TURN_TIMEOUT"
 	EnvTurnTokens       = "LIAISON_TURN_TOKENS"
@@ -108,6 +111,12 @@ func Settings() []Setting {
 			Doc: "What people write after @ to speak to Liaison on GitHub. Unset takes the App's own name in URLs. Up to 39 letters, digits and hyphens."},
 		{Env: EnvModel, Key: "model",
 			Doc: "Model to ask for. Unset takes the first that the bridge lists."},
+		{Env: EnvAgentDir, Key: "agentDir",
+			Doc: "Folder of the agent: its instructions, skills, tools and who approves what. Unset runs the agent that is built in. A change is picked up by the next turn."},
+		{Env: EnvApproversSlack, Key: "approvers.slack", List: true,
+			Doc: "Who may decide about calls of tools that need an approval, where the agent's own settings name nobody: ids of people in Slack (U0123456789) and of user groups (S0123456789). Where nobody is named anywhere, only the operator may."},
+		{Env: EnvApproversGitHub, Key: "approvers.github", List: true,
+			Doc: "The same for GitHub: logins, and teams as organisation/team."},
 		{Env: EnvMaxRunningTurns, Key: "limits.maxRunningTurns", Default: "4",
 			Doc: "How many agents run at once. More wait in line, fairly over sessions."},
 		{Env: EnvTurnTimeout, Key: "limits.turnTimeout", Default: "30m",
