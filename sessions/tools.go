@@ -13,9 +13,13 @@ import (
 )
 
 // toolTurn is a turn as its tools see it.
-func toolTurn(channel string, t Turn, dir string) tools.Turn {
+func (e *Engine) toolTurn(channel string, t Turn, dir string) tools.Turn {
+	var subject string
+	if c, ok := e.channels[channel].(Requesting); ok {
+		_, _, subject = c.Requester(t)
+	}
 	return tools.Turn{
-		SessionID: t.SessionID, TurnID: t.ID, Attempt: t.Attempt, Channel: channel, Request: t.Request,
+		Key: t.Key, Subject: subject, SessionID: t.SessionID, TurnID: t.ID, Attempt: t.Attempt, Channel: channel, Request: t.Request,
 		Principal: t.Principal, Mode: string(t.Mode), Surface: t.Surface, Dir: dir, DryRun: t.DryRun,
 	}
 }

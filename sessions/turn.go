@@ -175,7 +175,7 @@ func (e *Engine) runTurn(ctx context.Context, channel string, t Turn, request Ru
 	note := e.redact(brief.Note)
 	rec.stepCompleted(stepEvidence, note, e.now().Sub(started))
 	e.logger.Info("turn prepared", "session", t.SessionID, "turn", t.ID, "note", note)
-	if out.err = e.equip(ctx, &request, run, toolTurn(channel, t, dir)); out.err != nil {
+	if out.err = e.equip(ctx, &request, run, e.toolTurn(channel, t, dir)); out.err != nil {
 		return out
 	}
 	request.Dir, request.Prompt, request.Images = dir, e.redact(brief.Prompt), brief.Images

@@ -80,6 +80,11 @@ type Turn struct {
 	TurnID    string
 	// Attempt is which start of the turn it is; zero for a direct call.
 	Attempt int
+	// Key is the session's continuation key, such as "github:repo:7:pull:12"; empty
+	// where it is a credential. Subject names what the turn is about, such as
+	// "octo/shop#12"; empty where that is unknown.
+	Key     string
+	Subject string
 	// Channel is the surface that asked, and Request its own description of the work.
 	Channel string
 	Request json.RawMessage
