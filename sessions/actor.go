@@ -34,6 +34,8 @@ type actor struct {
 	// running is the turn whose goroutine is alive, also when the turn itself
 	// was ended meanwhile; nothing else starts before it is gone.
 	running *runningTurn
+	// direct is the direct call that has the session for itself.
+	direct *directCall
 }
 
 // queuedTurn is a turn that has not started, or shall start again.
@@ -113,7 +115,7 @@ func (a *actor) schedule() {
 	switch {
 	case a.e.actors.isStopping():
 		return
-	case a.running == nil && a.next() != nil:
+	case a.running == nil && a.direct == nil && a.next() != nil:
 		a.e.turns.add(a.id)
 		return
 	}

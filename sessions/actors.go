@@ -129,7 +129,7 @@ func (as *actors) next(a *actor) func(*actor) {
 		delete(as.intended, key)
 	}
 	a.intended = nil
-	if a.running == nil {
+	if a.running == nil && a.direct == nil {
 		as.rest(a)
 	}
 	return nil

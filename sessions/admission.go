@@ -209,6 +209,7 @@ func (a *actor) linkAliases(d *draft, in Intent) error {
 
 // archive drafts the end of the session, until its key is heard of again.
 func (a *actor) archive(d *draft, reason string) {
+	a.interruptDirect("", true)
 	for _, t := range a.open() {
 		d.interrupt(t, reason, false)
 	}

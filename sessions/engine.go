@@ -92,6 +92,8 @@ type Engine struct {
 	hastened    chan hastened
 	broken      chan error // why a loop cannot go on
 	dispatching atomic.Int64
+	// directs counts the direct calls of tools that are under way.
+	directs atomic.Int64
 	running     atomic.Bool
 	// taking is set while messages and stops are taken directly.
 	taking atomic.Bool
@@ -207,6 +209,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		return err
 	}
+
+	e.clearScratches()
 
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()

@@ -35,10 +35,9 @@ func (e *Engine) equip(ctx context.Context, r *RunRequest, run *runningTurn, tur
 // Bridges obey what stands in some places of a working directory: evidence that
 // gets there, which strangers wrote, fails the turn.
 func (e *Engine) besideLayout(ctx context.Context, a Agent, dir string, prepare func() error) error {
-	if a.LayOut != nil && a.Cloud == nil {
-		err := guard("LayOut of the agent", e.redact, func() error { return a.LayOut(ctx, dir) })
-		if err != nil {
-			return fmt.Errorf("lay out the agent's workspace: %w", err)
+	if a.Cloud == nil {
+		if err := e.layOut(ctx, a, dir); err != nil {
+			return err
 		}
 	}
 	before, err := obeyedIn(dir)

@@ -124,6 +124,9 @@ func (s stopResult) ended() []string {
 // stop drafts the end of all open turns that the order reaches.
 func (a *actor) stop(d *draft, o stopOrder) stopResult {
 	var s stopResult
+	if o.among == nil {
+		a.interruptDirect(o.principal, o.all)
+	}
 	reason := o.reason
 	if reason == "" {
 		reason = "stopped by " + o.principal

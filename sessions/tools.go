@@ -66,16 +66,11 @@ func (e *Engine) hostTools(ctx context.Context, turn tools.Turn, running *runnin
 // callTool makes one call of an agent. The error is for the agent, masked.
 func (e *Engine) callTool(ctx context.Context, registry *tools.Registry, c tools.Call, name string) (tools.Result, error) {
 	result, err := registry.Call(ctx, c, name, ledger{e})
-	var panicked *tools.PanicError
 	switch {
-	case errors.As(err, &panicked):
-		e.logger.Error("a tool panicked", "tool", name, "session", c.SessionID, "turn", c.TurnID, "call", c.CallID,
-			"panic", e.redact(fmt.Sprint(panicked.Value)), "stack", e.redact(string(panicked.Stack)))
-		return tools.Result{}, err
 	case errors.Is(err, ErrTurnNotRunning), errors.Is(err, context.Canceled):
 		return tools.Result{}, fmt.Errorf("the turn that called tool %s is over", name)
 	case err != nil:
-		e.logger.Warn("a tool could not be called", "tool", name, "session", c.SessionID, "turn", c.TurnID, "call", c.CallID, "error", err)
+		e.noteToolError(c, name, err)
 		return tools.Result{}, errors.New(e.redact(err.Error()))
 	}
 	return result, nil
@@ -117,6 +112,17 @@ func toolResult(r tools.Result, redact func(string) string) bridge.ToolResult {
 // maxAnswer bounds an answer in bytes: 1 MiB is what a bridge takes, with what goes
 // around it.
 const maxAnswer = 1<<20 - 2<<10
+
+// noteToolError logs why the host could not make a call.
+func (e *Engine) noteToolError(c tools.Call, name string, err error) {
+	log := e.logger.With("tool", name, "session", c.SessionID, "turn", c.TurnID, "call", c.CallID)
+	var panicked *tools.PanicError
+	if errors.As(err, &panicked) {
+		log.Error("a tool panicked", "panic", e.redact(fmt.Sprint(panicked.Value)), "stack", e.redact(string(panicked.Stack)))
+		return
+	}
+	log.Warn("a tool could not be called", "error", err)
+}
 
 // ledger keeps with a turn what its tools do and lay down.
 type ledger struct{ e *Engine }

@@ -54,7 +54,7 @@ type outcome struct {
 // start uses a granted place: it makes the first turn that may start run, or
 // gives the place back.
 func (a *actor) start() {
-	if a.e.actors.isStopping() || a.running != nil {
+	if a.e.actors.isStopping() || a.running != nil || a.direct != nil {
 		a.e.turns.release()
 		return
 	}

@@ -19,6 +19,72 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ApprovalRisk.
+const (
+	ApprovalRiskHigh   ApprovalRisk = "high"
+	ApprovalRiskLow    ApprovalRisk = "low"
+	ApprovalRiskMedium ApprovalRisk = "medium"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalRisk enum.
+func (e ApprovalRisk) Valid() bool {
+	switch e {
+	case ApprovalRiskHigh:
+		return true
+	case ApprovalRiskLow:
+		return true
+	case ApprovalRiskMedium:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApprovalState.
+const (
+	ApprovalStateApproved   ApprovalState = "approved"
+	ApprovalStateApproving  ApprovalState = "approving"
+	ApprovalStateCancelled  ApprovalState = "cancelled"
+	ApprovalStateDenied     ApprovalState = "denied"
+	ApprovalStateDone       ApprovalState = "done"
+	ApprovalStateExecuting  ApprovalState = "executing"
+	ApprovalStateExpired    ApprovalState = "expired"
+	ApprovalStateFailed     ApprovalState = "failed"
+	ApprovalStatePending    ApprovalState = "pending"
+	ApprovalStateSuperseded ApprovalState = "superseded"
+	ApprovalStateUnknown    ApprovalState = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalState enum.
+func (e ApprovalState) Valid() bool {
+	switch e {
+	case ApprovalStateApproved:
+		return true
+	case ApprovalStateApproving:
+		return true
+	case ApprovalStateCancelled:
+		return true
+	case ApprovalStateDenied:
+		return true
+	case ApprovalStateDone:
+		return true
+	case ApprovalStateExecuting:
+		return true
+	case ApprovalStateExpired:
+		return true
+	case ApprovalStateFailed:
+		return true
+	case ApprovalStatePending:
+		return true
+	case ApprovalStateSuperseded:
+		return true
+	case ApprovalStateUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ContinueRequestAdmission.
 const (
 	ContinueRequestAdmissionCoalesce ContinueRequestAdmission = "coalesce"
@@ -97,6 +163,27 @@ func (e SessionStatus) Valid() bool {
 	}
 }
 
+// Defines values for ToolRisk.
+const (
+	ToolRiskHigh   ToolRisk = "high"
+	ToolRiskLow    ToolRisk = "low"
+	ToolRiskMedium ToolRisk = "medium"
+)
+
+// Valid indicates whether the value is a known member of the ToolRisk enum.
+func (e ToolRisk) Valid() bool {
+	switch e {
+	case ToolRiskHigh:
+		return true
+	case ToolRiskLow:
+		return true
+	case ToolRiskMedium:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnStatus.
 const (
 	TurnStatusCompleted   TurnStatus = "completed"
@@ -118,6 +205,78 @@ func (e TurnStatus) Valid() bool {
 	case TurnStatusQueued:
 		return true
 	case TurnStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Verdict.
+const (
+	VerdictApprove Verdict = "approve"
+	VerdictDeny    Verdict = "deny"
+)
+
+// Valid indicates whether the value is a known member of the Verdict enum.
+func (e Verdict) Valid() bool {
+	switch e {
+	case VerdictApprove:
+		return true
+	case VerdictDeny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApprovalStates.
+const (
+	ApprovalStatesAll  ApprovalStates = "all"
+	ApprovalStatesOpen ApprovalStates = "open"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalStates enum.
+func (e ApprovalStates) Valid() bool {
+	switch e {
+	case ApprovalStatesAll:
+		return true
+	case ApprovalStatesOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListApprovalsParamsState.
+const (
+	ListApprovalsParamsStateAll  ListApprovalsParamsState = "all"
+	ListApprovalsParamsStateOpen ListApprovalsParamsState = "open"
+)
+
+// Valid indicates whether the value is a known member of the ListApprovalsParamsState enum.
+func (e ListApprovalsParamsState) Valid() bool {
+	switch e {
+	case ListApprovalsParamsStateAll:
+		return true
+	case ListApprovalsParamsStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListSessionApprovalsParamsState.
+const (
+	ListSessionApprovalsParamsStateAll  ListSessionApprovalsParamsState = "all"
+	ListSessionApprovalsParamsStateOpen ListSessionApprovalsParamsState = "open"
+)
+
+// Valid indicates whether the value is a known member of the ListSessionApprovalsParamsState enum.
+func (e ListSessionApprovalsParamsState) Valid() bool {
+	switch e {
+	case ListSessionApprovalsParamsStateAll:
+		return true
+	case ListSessionApprovalsParamsStateOpen:
 		return true
 	default:
 		return false
@@ -149,9 +308,140 @@ type Accepted struct {
 	Ok bool   `json:"ok"`
 }
 
+// Approval A tool call that waits, or waited, for a person. Secrets in it are masked.
+type Approval struct {
+	// Approvers The groups of people who may decide now.
+	Approvers []Approvers `json:"approvers"`
+	CallId    string      `json:"callId"`
+
+	// Cards Where people see it.
+	Cards     []Card     `json:"cards,omitempty"`
+	CreatedAt time.Time  `json:"createdAt"`
+	DecidedAt *time.Time `json:"decidedAt,omitempty"`
+
+	// Decision What settled it; left out while nobody has.
+	Decision  *Vote      `json:"decision,omitempty"`
+	EndedAt   *time.Time `json:"endedAt,omitempty"`
+	ExpiresAt time.Time  `json:"expiresAt"`
+	Id        string     `json:"id"`
+
+	// Input What will run, with secrets masked.
+	Input json.RawMessage `json:"input"`
+
+	// InputHash `sha256:` and the hash of the bytes that run, secrets included.
+	InputHash string `json:"inputHash"`
+
+	// InputText What will run as people see it, with invisible characters shown.
+	InputText         string `json:"inputText"`
+	MinApprovals      int    `json:"minApprovals"`
+	OperatorMayDecide bool   `json:"operatorMayDecide"`
+
+	// Outcome What the tool answered.
+	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Parked The agent went on and hears of the outcome in a turn of its own.
+	Parked *bool `json:"parked,omitempty"`
+
+	// Reason Why it ended without a person.
+	Reason *string `json:"reason,omitempty"`
+
+	// RequestedBy The principal for whom the agent works.
+	RequestedBy string       `json:"requestedBy"`
+	Risk        ApprovalRisk `json:"risk"`
+	SessionId   string       `json:"sessionId"`
+	StartedAt   *time.Time   `json:"startedAt,omitempty"`
+
+	// State `pending` and `approving` are open: the first person is awaited, or more of them. `approved`
+	// is about to run and `executing` runs. `done` and `failed` have run; of `unknown` nobody knows,
+	// and it is not repeated. `denied`, `expired`, `cancelled` and `superseded` never run.
+	State ApprovalState `json:"state"`
+
+	// Subject What it is about, such as `octo/shop#12`.
+	Subject *string `json:"subject,omitempty"`
+
+	// Summary What the call does in one line.
+	Summary  *string `json:"summary,omitempty"`
+	ToolName string  `json:"toolName"`
+
+	// TurnId The turn that asked; a call without an agent has one of its own.
+	TurnId string `json:"turnId"`
+
+	// Version Grows with each step.
+	Version int64 `json:"version"`
+
+	// Votes The approvals so far, each by another person.
+	Votes []Vote `json:"votes"`
+}
+
+// ApprovalRisk defines model for Approval.Risk.
+type ApprovalRisk string
+
+// ApprovalDetail defines model for ApprovalDetail.
+type ApprovalDetail struct {
+	// Approval A tool call that waits, or waited, for a person. Secrets in it are masked.
+	Approval Approval `json:"approval"`
+	Ok       bool     `json:"ok"`
+}
+
 // ApprovalList defines model for ApprovalList.
 type ApprovalList struct {
-	Approvals []map[string]interface{} `json:"approvals"`
+	Approvals []Approval `json:"approvals"`
+
+	// Next The `before` of the next page; left out at the end.
+	Next *string `json:"next,omitempty"`
+}
+
+// ApprovalState `pending` and `approving` are open: the first person is awaited, or more of them. `approved`
+// is about to run and `executing` runs. `done` and `failed` have run; of `unknown` nobody knows,
+// and it is not repeated. `denied`, `expired`, `cancelled` and `superseded` never run.
+type ApprovalState string
+
+// Approvers People, by ids and logins. Empty names nobody.
+type Approvers struct {
+	Codeowners  *bool    `json:"codeowners,omitempty"`
+	Github      []string `json:"github,omitempty"`
+	GithubTeams []string `json:"githubTeams,omitempty"`
+	Slack       []string `json:"slack,omitempty"`
+	SlackGroups []string `json:"slackGroups,omitempty"`
+}
+
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	// Action `asked`, `voted`, `approved`, `denied`, `refused`, `reminded`, `executing`, `called`, or how a call ended: `done`, `failed`, `unknown`, `expired`, `cancelled`, `superseded`.
+	Action     string    `json:"action"`
+	ApprovalId *string   `json:"approvalId,omitempty"`
+	At         time.Time `json:"at"`
+
+	// By The principal; left out where time or the host did it.
+	By         *string `json:"by,omitempty"`
+	CallId     *string `json:"callId,omitempty"`
+	DurationMs *int64  `json:"durationMs,omitempty"`
+
+	// Input Masked, and cut.
+	Input       *string `json:"input,omitempty"`
+	InputHash   *string `json:"inputHash,omitempty"`
+	Place       *string `json:"place,omitempty"`
+	Reason      *string `json:"reason,omitempty"`
+	RequestedBy *string `json:"requestedBy,omitempty"`
+
+	// Seq Grows; it has gaps.
+	Seq       int64   `json:"seq"`
+	SessionId *string `json:"sessionId,omitempty"`
+	Subject   *string `json:"subject,omitempty"`
+	Tool      *string `json:"tool,omitempty"`
+	TurnId    *string `json:"turnId,omitempty"`
+}
+
+// Card defines model for Card.
+type Card struct {
+	Channel string `json:"channel"`
+
+	// Drawn The version that it shows; left out before it was posted.
+	Drawn *int64 `json:"drawn,omitempty"`
+
+	// Gone It was deleted or given up.
+	Gone  *bool  `json:"gone,omitempty"`
+	Place string `json:"place"`
 }
 
 // Compaction defines model for Compaction.
@@ -228,6 +518,21 @@ type DeadList struct {
 type DeadRequest struct {
 	// Id A letter's id, such as `delivery:github:…`.
 	Id string `json:"id"`
+}
+
+// Decided defines model for Decided.
+type Decided struct {
+	// Approval A tool call that waits, or waited, for a person. Secrets in it are masked.
+	Approval Approval `json:"approval"`
+	Ok       bool     `json:"ok"`
+}
+
+// Decision defines model for Decision.
+type Decision struct {
+	Decision Verdict `json:"decision"`
+
+	// Reason Told to the agent and shown on every card.
+	Reason *string `json:"reason,omitempty"`
 }
 
 // Delivery defines model for Delivery.
@@ -398,6 +703,13 @@ type Ok struct {
 	Ok bool `json:"ok"`
 }
 
+// Outcome What the tool answered.
+type Outcome struct {
+	DurationMs int64  `json:"durationMs"`
+	IsError    bool   `json:"isError"`
+	Text       string `json:"text"`
+}
+
 // Sent defines model for Sent.
 type Sent struct {
 	// ContinuationToken Needed for the next follow-up. It is a credential.
@@ -498,6 +810,80 @@ type Stopped struct {
 	SessionId   string  `json:"sessionId"`
 }
 
+// Tool defines model for Tool.
+type Tool struct {
+	// Approval `never`, `always`, or the condition under which a call waits for a person.
+	Approval    string `json:"approval"`
+	Description string `json:"description"`
+
+	// Effect `read`, `write`, or the condition under which a call only reads.
+	Effect       string           `json:"effect"`
+	InputSchema  json.RawMessage  `json:"inputSchema"`
+	Name         string           `json:"name"`
+	OutputSchema *json.RawMessage `json:"outputSchema,omitempty"`
+
+	// Risk Left out where no call waits.
+	Risk *ToolRisk `json:"risk,omitempty"`
+}
+
+// ToolRisk Left out where no call waits.
+type ToolRisk string
+
+// ToolCallPending defines model for ToolCallPending.
+type ToolCallPending struct {
+	ApprovalId string    `json:"approvalId"`
+	CallId     string    `json:"callId"`
+	ExpiresAt  time.Time `json:"expiresAt"`
+	Ok         bool      `json:"ok"`
+
+	// SessionId The session on whose record it is, made for it where the call named none.
+	SessionId string `json:"sessionId"`
+
+	// State `pending` and `approving` are open: the first person is awaited, or more of them. `approved`
+	// is about to run and `executing` runs. `done` and `failed` have run; of `unknown` nobody knows,
+	// and it is not repeated. `denied`, `expired`, `cancelled` and `superseded` never run.
+	State    ApprovalState `json:"state"`
+	ToolName string        `json:"toolName"`
+}
+
+// ToolCallRequest defines model for ToolCallRequest.
+type ToolCallRequest struct {
+	// DryRun A call that writes is acknowledged and not run.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Input The tool's arguments.
+	Input json.RawMessage `json:"input"`
+
+	// SessionId The session in which it is called.
+	SessionId *string `json:"sessionId,omitempty"`
+}
+
+// ToolCallResult defines model for ToolCallResult.
+type ToolCallResult struct {
+	CallId     string `json:"callId"`
+	DurationMs int64  `json:"durationMs"`
+
+	// IsError The tool failed; `result` says how.
+	IsError bool `json:"isError"`
+	Ok      bool `json:"ok"`
+
+	// Result The tool's text, its structured result, or an object with the `content` of several parts.
+	Result json.RawMessage `json:"result"`
+
+	// SessionId The session on whose record it is; left out where it is on none.
+	SessionId *string `json:"sessionId,omitempty"`
+
+	// Stubbed Nothing was run because nothing may be written.
+	Stubbed  *bool  `json:"stubbed,omitempty"`
+	ToolName string `json:"toolName"`
+}
+
+// ToolList defines model for ToolList.
+type ToolList struct {
+	Ok    bool   `json:"ok"`
+	Tools []Tool `json:"tools"`
+}
+
 // Turn defines model for Turn.
 type Turn struct {
 	// Acted The first thing that it did to the world by a tool.
@@ -566,11 +952,33 @@ type Usage struct {
 	TotalTokens      int64 `json:"totalTokens"`
 }
 
+// Verdict defines model for Verdict.
+type Verdict string
+
+// Vote defines model for Vote.
+type Vote struct {
+	At time.Time `json:"at"`
+
+	// By The principal, such as `slack:user:T1:U1`.
+	By       string  `json:"by"`
+	Decision Verdict `json:"decision"`
+
+	// Place `slack`, `github` or `http`.
+	Place  string  `json:"place"`
+	Reason *string `json:"reason,omitempty"`
+}
+
 // WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
 // relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
 // `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
 // instructs the agent and what is evidence is not a caller's. At most 100 files.
 type WorkspaceFiles map[string]string
+
+// ApprovalStates defines model for ApprovalStates.
+type ApprovalStates string
+
+// BeforeApproval defines model for BeforeApproval.
+type BeforeApproval = string
 
 // DeliveryID defines model for DeliveryID.
 type DeliveryID = string
@@ -610,6 +1018,30 @@ type Unauthorized = Error
 
 // Unavailable defines model for Unavailable.
 type Unavailable = Error
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// State Only those that somebody can still decide about, or all.
+	State *ListApprovalsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Before Goes on after the approval with this id; what `next` said.
+	Before *BeforeApproval `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit The most entries of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListApprovalsParamsState defines parameters for ListApprovals.
+type ListApprovalsParamsState string
+
+// GetAuditParams defines parameters for GetAudit.
+type GetAuditParams struct {
+	// Since Only what happened then or later.
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+
+	// After Only entries with a greater `seq`.
+	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+}
 
 // ListDeadParams defines parameters for ListDead.
 type ListDeadParams struct {
@@ -653,6 +1085,21 @@ type GetLogsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListSessionApprovalsParams defines parameters for ListSessionApprovals.
+type ListSessionApprovalsParams struct {
+	// State Only those that somebody can still decide about, or all.
+	State *ListSessionApprovalsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Before Goes on after the approval with this id; what `next` said.
+	Before *BeforeApproval `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit The most entries of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListSessionApprovalsParamsState defines parameters for ListSessionApprovals.
+type ListSessionApprovalsParamsState string
+
 // GetSessionEventsParams defines parameters for GetSessionEvents.
 type GetSessionEventsParams struct {
 	// StartIndex The index of the first event that is wanted.
@@ -686,6 +1133,12 @@ type ListSessionsParams struct {
 	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
 }
 
+// ListToolsParams defines parameters for ListTools.
+type ListToolsParams struct {
+	// Session What can be called in this session, where more may be possible.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+}
+
 // DropDeadJSONRequestBody defines body for DropDead for application/json ContentType.
 type DropDeadJSONRequestBody = DeadRequest
 
@@ -698,8 +1151,14 @@ type StartSessionJSONRequestBody = StartRequest
 // ContinueSessionJSONRequestBody defines body for ContinueSession for application/json ContentType.
 type ContinueSessionJSONRequestBody = ContinueRequest
 
+// DecideApprovalJSONRequestBody defines body for DecideApproval for application/json ContentType.
+type DecideApprovalJSONRequestBody = Decision
+
 // StopSessionJSONRequestBody defines body for StopSession for application/json ContentType.
 type StopSessionJSONRequestBody = StopRequest
+
+// CallToolJSONRequestBody defines body for CallTool for application/json ContentType.
+type CallToolJSONRequestBody = ToolCallRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -774,6 +1233,24 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 
 // The interface specification for the client above.
 type ClientInterface interface {
+
+	// ListApprovals Tool calls that wait for a person, in all sessions that the caller may see
+	//
+	// Corresponds with GET /v1/approvals (the `ListApprovals` operationId).
+	ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetApproval One approval, in whatever state it is
+	//
+	// Corresponds with GET /v1/approvals/{approvalId} (the `GetApproval` operationId).
+	GetApproval(ctx context.Context, approvalId string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAudit The audit log, for the operator
+	//
+	// What was asked, decided and done by tools, oldest first, up to the present end. It
+	// outlives the sessions that it speaks of. To follow it, ask again with `after` set to the last `seq`.
+	//
+	// Corresponds with GET /v1/audit (the `GetAudit` operationId).
+	GetAudit(ctx context.Context, params *GetAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Backup A consistent archive of everything that is remembered, for the operator
 	//
@@ -918,10 +1395,36 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/session/{id} (the `ContinueSession` operationId).
 	ContinueSession(ctx context.Context, id SessionID, body ContinueSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListApprovals Tool calls that wait for a person
+	// ListSessionApprovals A session's tool calls that wait for a person
 	//
-	// Corresponds with GET /v1/session/{id}/approvals (the `ListApprovals` operationId).
-	ListApprovals(ctx context.Context, id SessionID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/session/{id}/approvals (the `ListSessionApprovals` operationId).
+	ListSessionApprovals(ctx context.Context, id SessionID, params *ListSessionApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideApprovalWithBody Approve or deny a tool call
+	//
+	// It is durable once it is answered; the call itself runs afterwards. To say again
+	// what was decided already is answered as the first time.
+	//
+	// The operator decides, unless the policy of the call forbids it, and is never the
+	// second of several people. Another caller may only deny what was asked for them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+	DecideApprovalWithBody(ctx context.Context, id SessionID, callId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideApproval Approve or deny a tool call
+	//
+	// It is durable once it is answered; the call itself runs afterwards. To say again
+	// what was decided already is answered as the first time.
+	//
+	// The operator decides, unless the policy of the call forbids it, and is never the
+	// second of several people. Another caller may only deny what was asked for them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+	DecideApproval(ctx context.Context, id SessionID, callId string, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSessionCost Tokens and estimated cost, by turn
 	//
@@ -968,6 +1471,83 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions (the `ListSessions` operationId).
 	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTools The tools that can be called without an agent
+	//
+	// Corresponds with GET /v1/tools (the `ListTools` operationId).
+	ListTools(ctx context.Context, params *ListToolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallToolWithBody Call a tool as an agent would
+	//
+	// The same checks, limits and approvals hold. Without a session the call works in a
+	// directory of its own, which is gone afterwards. In a session it works in the
+	// session's workspace, is on its record, and the session's turns wait meanwhile.
+	// A call goes on although the caller hangs up.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+	CallToolWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallTool Call a tool as an agent would
+	//
+	// The same checks, limits and approvals hold. Without a session the call works in a
+	// directory of its own, which is gone afterwards. In a session it works in the
+	// session's workspace, is on its record, and the session's turns wait meanwhile.
+	// A call goes on although the caller hangs up.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+	CallTool(ctx context.Context, name string, body CallToolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListApprovals Tool calls that wait for a person, in all sessions that the caller may see
+//
+// Corresponds with GET /v1/approvals (the `ListApprovals` operationId).
+func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListApprovalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetApproval One approval, in whatever state it is
+//
+// Corresponds with GET /v1/approvals/{approvalId} (the `GetApproval` operationId).
+func (c *Client) GetApproval(ctx context.Context, approvalId string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetApprovalRequest(c.Server, approvalId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAudit The audit log, for the operator
+//
+// What was asked, decided and done by tools, oldest first, up to the present end. It
+// outlives the sessions that it speaks of. To follow it, ask again with `after` set to the last `seq`.
+//
+// Corresponds with GET /v1/audit (the `GetAudit` operationId).
+func (c *Client) GetAudit(ctx context.Context, params *GetAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // Backup A consistent archive of everything that is remembered, for the operator
@@ -1313,11 +1893,57 @@ func (c *Client) ContinueSession(ctx context.Context, id SessionID, body Continu
 	return c.Client.Do(req)
 }
 
-// ListApprovals Tool calls that wait for a person
+// ListSessionApprovals A session's tool calls that wait for a person
 //
-// Corresponds with GET /v1/session/{id}/approvals (the `ListApprovals` operationId).
-func (c *Client) ListApprovals(ctx context.Context, id SessionID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListApprovalsRequest(c.Server, id)
+// Corresponds with GET /v1/session/{id}/approvals (the `ListSessionApprovals` operationId).
+func (c *Client) ListSessionApprovals(ctx context.Context, id SessionID, params *ListSessionApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSessionApprovalsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideApprovalWithBody Approve or deny a tool call
+//
+// It is durable once it is answered; the call itself runs afterwards. To say again
+// what was decided already is answered as the first time.
+//
+// The operator decides, unless the policy of the call forbids it, and is never the
+// second of several people. Another caller may only deny what was asked for them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+func (c *Client) DecideApprovalWithBody(ctx context.Context, id SessionID, callId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideApprovalRequestWithBody(c.Server, id, callId, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideApproval Approve or deny a tool call
+//
+// It is durable once it is answered; the call itself runs afterwards. To say again
+// what was decided already is answered as the first time.
+//
+// The operator decides, unless the policy of the call forbids it, and is never the
+// second of several people. Another caller may only deny what was asked for them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+func (c *Client) DecideApproval(ctx context.Context, id SessionID, callId string, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideApprovalRequest(c.Server, id, callId, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1432,6 +2058,243 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// ListTools The tools that can be called without an agent
+//
+// Corresponds with GET /v1/tools (the `ListTools` operationId).
+func (c *Client) ListTools(ctx context.Context, params *ListToolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListToolsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallToolWithBody Call a tool as an agent would
+//
+// The same checks, limits and approvals hold. Without a session the call works in a
+// directory of its own, which is gone afterwards. In a session it works in the
+// session's workspace, is on its record, and the session's turns wait meanwhile.
+// A call goes on although the caller hangs up.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+func (c *Client) CallToolWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallToolRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallTool Call a tool as an agent would
+//
+// The same checks, limits and approvals hold. Without a session the call works in a
+// directory of its own, which is gone afterwards. In a session it works in the
+// session's workspace, is on its record, and the session's turns wait meanwhile.
+// A call goes on although the caller hangs up.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+func (c *Client) CallTool(ctx context.Context, name string, body CallToolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallToolRequest(c.Server, name, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NewListApprovalsRequest constructs an http.Request for the ListApprovals method
+func NewListApprovalsRequest(server string, params *ListApprovalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/approvals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Before != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "before", *params.Before, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetApprovalRequest constructs an http.Request for the GetApproval method
+func NewGetApprovalRequest(server string, approvalId string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "approvalId", approvalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/approvals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAuditRequest constructs an http.Request for the GetAudit method
+func NewGetAuditRequest(server string, params *GetAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewBackupRequest constructs an http.Request for the Backup method
@@ -2140,8 +3003,8 @@ func NewContinueSessionRequestWithBody(server string, id SessionID, contentType 
 	return req, nil
 }
 
-// NewListApprovalsRequest constructs an http.Request for the ListApprovals method
-func NewListApprovalsRequest(server string, id SessionID) (*http.Request, error) {
+// NewListSessionApprovalsRequest constructs an http.Request for the ListSessionApprovals method
+func NewListSessionApprovalsRequest(server string, id SessionID, params *ListSessionApprovalsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -2166,10 +3029,115 @@ func NewListApprovalsRequest(server string, id SessionID) (*http.Request, error)
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Before != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "before", *params.Before, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewDecideApprovalRequest calls the generic DecideApproval builder with application/json body
+func NewDecideApprovalRequest(server string, id SessionID, callId string, body DecideApprovalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDecideApprovalRequestWithBody(server, id, callId, "application/json", bodyReader)
+}
+
+// NewDecideApprovalRequestWithBody constructs an http.Request for the DecideApproval method, with any body, and a specified content type
+func NewDecideApprovalRequestWithBody(server string, id SessionID, callId string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "callId", callId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/session/%s/approvals/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -2482,6 +3450,107 @@ func NewListSessionsRequest(server string, params *ListSessionsParams) (*http.Re
 	return req, nil
 }
 
+// NewListToolsRequest constructs an http.Request for the ListTools method
+func NewListToolsRequest(server string, params *ListToolsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tools")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCallToolRequest calls the generic CallTool builder with application/json body
+func NewCallToolRequest(server string, name string, body CallToolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCallToolRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewCallToolRequestWithBody constructs an http.Request for the CallTool method, with any body, and a specified content type
+func NewCallToolRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tools/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -2525,6 +3594,30 @@ func WithBaseURL(baseURL string) ClientOption {
 
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
+
+	// ListApprovalsWithResponse Tool calls that wait for a person, in all sessions that the caller may see
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/approvals (the `ListApprovals` operationId).
+	ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
+
+	// GetApprovalWithResponse One approval, in whatever state it is
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/approvals/{approvalId} (the `GetApproval` operationId).
+	GetApprovalWithResponse(ctx context.Context, approvalId string, reqEditors ...RequestEditorFn) (*GetApprovalResponse, error)
+
+	// GetAuditWithResponse The audit log, for the operator
+	//
+	// What was asked, decided and done by tools, oldest first, up to the present end. It
+	// outlives the sessions that it speaks of. To follow it, ask again with `after` set to the last `seq`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit (the `GetAudit` operationId).
+	GetAuditWithResponse(ctx context.Context, params *GetAuditParams, reqEditors ...RequestEditorFn) (*GetAuditResponse, error)
 
 	// BackupWithResponse A consistent archive of everything that is remembered, for the operator
 	//
@@ -2693,12 +3786,38 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/session/{id} (the `ContinueSession` operationId).
 	ContinueSessionWithResponse(ctx context.Context, id SessionID, body ContinueSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ContinueSessionResponse, error)
 
-	// ListApprovalsWithResponse Tool calls that wait for a person
+	// ListSessionApprovalsWithResponse A session's tool calls that wait for a person
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/session/{id}/approvals (the `ListApprovals` operationId).
-	ListApprovalsWithResponse(ctx context.Context, id SessionID, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
+	// Corresponds with GET /v1/session/{id}/approvals (the `ListSessionApprovals` operationId).
+	ListSessionApprovalsWithResponse(ctx context.Context, id SessionID, params *ListSessionApprovalsParams, reqEditors ...RequestEditorFn) (*ListSessionApprovalsResponse, error)
+
+	// DecideApprovalWithBodyWithResponse Approve or deny a tool call
+	//
+	// It is durable once it is answered; the call itself runs afterwards. To say again
+	// what was decided already is answered as the first time.
+	//
+	// The operator decides, unless the policy of the call forbids it, and is never the
+	// second of several people. Another caller may only deny what was asked for them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+	DecideApprovalWithBodyWithResponse(ctx context.Context, id SessionID, callId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error)
+
+	// DecideApprovalWithResponse Approve or deny a tool call
+	//
+	// It is durable once it is answered; the call itself runs afterwards. To say again
+	// what was decided already is answered as the first time.
+	//
+	// The operator decides, unless the policy of the call forbids it, and is never the
+	// second of several people. Another caller may only deny what was asked for them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+	DecideApprovalWithResponse(ctx context.Context, id SessionID, callId string, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error)
 
 	// GetSessionCostWithResponse Tokens and estimated cost, by turn
 	//
@@ -2753,6 +3872,237 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions (the `ListSessions` operationId).
 	ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsResponse, error)
+
+	// ListToolsWithResponse The tools that can be called without an agent
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tools (the `ListTools` operationId).
+	ListToolsWithResponse(ctx context.Context, params *ListToolsParams, reqEditors ...RequestEditorFn) (*ListToolsResponse, error)
+
+	// CallToolWithBodyWithResponse Call a tool as an agent would
+	//
+	// The same checks, limits and approvals hold. Without a session the call works in a
+	// directory of its own, which is gone afterwards. In a session it works in the
+	// session's workspace, is on its record, and the session's turns wait meanwhile.
+	// A call goes on although the caller hangs up.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+	CallToolWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallToolResponse, error)
+
+	// CallToolWithResponse Call a tool as an agent would
+	//
+	// The same checks, limits and approvals hold. Without a session the call works in a
+	// directory of its own, which is gone afterwards. In a session it works in the
+	// session's workspace, is on its record, and the session's turns wait meanwhile.
+	// A call goes on although the caller hangs up.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+	CallToolWithResponse(ctx context.Context, name string, body CallToolJSONRequestBody, reqEditors ...RequestEditorFn) (*CallToolResponse, error)
+}
+
+type ListApprovalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ApprovalList
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListApprovalsResponse) GetJSON200() *ApprovalList {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r ListApprovalsResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r ListApprovalsResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r ListApprovalsResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListApprovalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListApprovalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListApprovalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ApprovalDetail
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetApprovalResponse) GetJSON200() *ApprovalDetail {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetApprovalResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r GetApprovalResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r GetApprovalResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r GetApprovalResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r GetApprovalResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r GetAuditResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r GetAuditResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r GetAuditResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r GetAuditResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type BackupResponse struct {
@@ -3894,7 +5244,7 @@ func (r ContinueSessionResponse) ContentType() string {
 	return ""
 }
 
-type ListApprovalsResponse struct {
+type ListSessionApprovalsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
@@ -3912,42 +5262,42 @@ type ListApprovalsResponse struct {
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListApprovalsResponse) GetJSON200() *ApprovalList {
+func (r ListSessionApprovalsResponse) GetJSON200() *ApprovalList {
 	return r.JSON200
 }
 
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
-func (r ListApprovalsResponse) GetJSON400() *BadRequest {
+func (r ListSessionApprovalsResponse) GetJSON400() *BadRequest {
 	return r.JSON400
 }
 
 // GetJSON401 returns the response for an HTTP 401 `application/json` response
-func (r ListApprovalsResponse) GetJSON401() *Unauthorized {
+func (r ListSessionApprovalsResponse) GetJSON401() *Unauthorized {
 	return r.JSON401
 }
 
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
-func (r ListApprovalsResponse) GetJSON403() *Forbidden {
+func (r ListSessionApprovalsResponse) GetJSON403() *Forbidden {
 	return r.JSON403
 }
 
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
-func (r ListApprovalsResponse) GetJSON404() *NotFound {
+func (r ListSessionApprovalsResponse) GetJSON404() *NotFound {
 	return r.JSON404
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
-func (r ListApprovalsResponse) GetJSON503() *Unavailable {
+func (r ListSessionApprovalsResponse) GetJSON503() *Unavailable {
 	return r.JSON503
 }
 
 // GetBody returns the raw response body bytes
-func (r ListApprovalsResponse) GetBody() []byte {
+func (r ListSessionApprovalsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListApprovalsResponse) Status() string {
+func (r ListSessionApprovalsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -3955,7 +5305,7 @@ func (r ListApprovalsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListApprovalsResponse) StatusCode() int {
+func (r ListSessionApprovalsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -3963,7 +5313,104 @@ func (r ListApprovalsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListApprovalsResponse) ContentType() string {
+func (r ListSessionApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DecideApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Decided
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *Conflict
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *TooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *NotJSON
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DecideApprovalResponse) GetJSON200() *Decided {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r DecideApprovalResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r DecideApprovalResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r DecideApprovalResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r DecideApprovalResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r DecideApprovalResponse) GetJSON409() *Conflict {
+	return r.JSON409
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r DecideApprovalResponse) GetJSON413() *TooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r DecideApprovalResponse) GetJSON415() *NotJSON {
+	return r.JSON415
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r DecideApprovalResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r DecideApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DecideApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DecideApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DecideApprovalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4343,6 +5790,228 @@ func (r ListSessionsResponse) ContentType() string {
 	return ""
 }
 
+type ListToolsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ToolList
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListToolsResponse) GetJSON200() *ToolList {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r ListToolsResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r ListToolsResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r ListToolsResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r ListToolsResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r ListToolsResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListToolsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListToolsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListToolsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListToolsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CallToolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ToolCallResult
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ToolCallPending
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *Conflict
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *TooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *NotJSON
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Unavailable
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CallToolResponse) GetJSON200() *ToolCallResult {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CallToolResponse) GetJSON202() *ToolCallPending {
+	return r.JSON202
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CallToolResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CallToolResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CallToolResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CallToolResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r CallToolResponse) GetJSON409() *Conflict {
+	return r.JSON409
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CallToolResponse) GetJSON413() *TooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CallToolResponse) GetJSON415() *NotJSON {
+	return r.JSON415
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r CallToolResponse) GetJSON503() *Unavailable {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CallToolResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CallToolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CallToolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CallToolResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListApprovalsWithResponse Tool calls that wait for a person, in all sessions that the caller may see
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/approvals (the `ListApprovals` operationId).
+func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error) {
+	rsp, err := c.ListApprovals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListApprovalsResponse(rsp)
+}
+
+// GetApprovalWithResponse One approval, in whatever state it is
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/approvals/{approvalId} (the `GetApproval` operationId).
+func (c *ClientWithResponses) GetApprovalWithResponse(ctx context.Context, approvalId string, reqEditors ...RequestEditorFn) (*GetApprovalResponse, error) {
+	rsp, err := c.GetApproval(ctx, approvalId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetApprovalResponse(rsp)
+}
+
+// GetAuditWithResponse The audit log, for the operator
+//
+// What was asked, decided and done by tools, oldest first, up to the present end. It
+// outlives the sessions that it speaks of. To follow it, ask again with `after` set to the last `seq`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit (the `GetAudit` operationId).
+func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, params *GetAuditParams, reqEditors ...RequestEditorFn) (*GetAuditResponse, error) {
+	rsp, err := c.GetAudit(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAuditResponse(rsp)
+}
+
 // BackupWithResponse A consistent archive of everything that is remembered, for the operator
 //
 // The service goes on meanwhile. A connection that is cut before the end of the
@@ -4630,17 +6299,55 @@ func (c *ClientWithResponses) ContinueSessionWithResponse(ctx context.Context, i
 	return ParseContinueSessionResponse(rsp)
 }
 
-// ListApprovalsWithResponse Tool calls that wait for a person
+// ListSessionApprovalsWithResponse A session's tool calls that wait for a person
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/session/{id}/approvals (the `ListApprovals` operationId).
-func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, id SessionID, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error) {
-	rsp, err := c.ListApprovals(ctx, id, reqEditors...)
+// Corresponds with GET /v1/session/{id}/approvals (the `ListSessionApprovals` operationId).
+func (c *ClientWithResponses) ListSessionApprovalsWithResponse(ctx context.Context, id SessionID, params *ListSessionApprovalsParams, reqEditors ...RequestEditorFn) (*ListSessionApprovalsResponse, error) {
+	rsp, err := c.ListSessionApprovals(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListApprovalsResponse(rsp)
+	return ParseListSessionApprovalsResponse(rsp)
+}
+
+// DecideApprovalWithBodyWithResponse Approve or deny a tool call
+//
+// It is durable once it is answered; the call itself runs afterwards. To say again
+// what was decided already is answered as the first time.
+//
+// The operator decides, unless the policy of the call forbids it, and is never the
+// second of several people. Another caller may only deny what was asked for them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+func (c *ClientWithResponses) DecideApprovalWithBodyWithResponse(ctx context.Context, id SessionID, callId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error) {
+	rsp, err := c.DecideApprovalWithBody(ctx, id, callId, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideApprovalResponse(rsp)
+}
+
+// DecideApprovalWithResponse Approve or deny a tool call
+//
+// It is durable once it is answered; the call itself runs afterwards. To say again
+// what was decided already is answered as the first time.
+//
+// The operator decides, unless the policy of the call forbids it, and is never the
+// second of several people. Another caller may only deny what was asked for them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/session/{id}/approvals/{callId} (the `DecideApproval` operationId).
+func (c *ClientWithResponses) DecideApprovalWithResponse(ctx context.Context, id SessionID, callId string, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error) {
+	rsp, err := c.DecideApproval(ctx, id, callId, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideApprovalResponse(rsp)
 }
 
 // GetSessionCostWithResponse Tokens and estimated cost, by turn
@@ -4731,6 +6438,210 @@ func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, para
 		return nil, err
 	}
 	return ParseListSessionsResponse(rsp)
+}
+
+// ListToolsWithResponse The tools that can be called without an agent
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tools (the `ListTools` operationId).
+func (c *ClientWithResponses) ListToolsWithResponse(ctx context.Context, params *ListToolsParams, reqEditors ...RequestEditorFn) (*ListToolsResponse, error) {
+	rsp, err := c.ListTools(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListToolsResponse(rsp)
+}
+
+// CallToolWithBodyWithResponse Call a tool as an agent would
+//
+// The same checks, limits and approvals hold. Without a session the call works in a
+// directory of its own, which is gone afterwards. In a session it works in the
+// session's workspace, is on its record, and the session's turns wait meanwhile.
+// A call goes on although the caller hangs up.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+func (c *ClientWithResponses) CallToolWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallToolResponse, error) {
+	rsp, err := c.CallToolWithBody(ctx, name, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallToolResponse(rsp)
+}
+
+// CallToolWithResponse Call a tool as an agent would
+//
+// The same checks, limits and approvals hold. Without a session the call works in a
+// directory of its own, which is gone afterwards. In a session it works in the
+// session's workspace, is on its record, and the session's turns wait meanwhile.
+// A call goes on although the caller hangs up.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tools/{name} (the `CallTool` operationId).
+func (c *ClientWithResponses) CallToolWithResponse(ctx context.Context, name string, body CallToolJSONRequestBody, reqEditors ...RequestEditorFn) (*CallToolResponse, error) {
+	rsp, err := c.CallTool(ctx, name, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallToolResponse(rsp)
+}
+
+// ParseListApprovalsResponse parses an HTTP response from a ListApprovalsWithResponse call
+func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListApprovalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ApprovalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetApprovalResponse parses an HTTP response from a GetApprovalWithResponse call
+func ParseGetApprovalResponse(rsp *http.Response) (*GetApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ApprovalDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAuditResponse parses an HTTP response from a GetAuditWithResponse call
+func ParseGetAuditResponse(rsp *http.Response) (*GetAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseBackupResponse parses an HTTP response from a BackupWithResponse call
@@ -5632,15 +7543,15 @@ func ParseContinueSessionResponse(rsp *http.Response) (*ContinueSessionResponse,
 	return response, nil
 }
 
-// ParseListApprovalsResponse parses an HTTP response from a ListApprovalsWithResponse call
-func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, error) {
+// ParseListSessionApprovalsResponse parses an HTTP response from a ListSessionApprovalsWithResponse call
+func ParseListSessionApprovalsResponse(rsp *http.Response) (*ListSessionApprovalsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListApprovalsResponse{
+	response := &ListSessionApprovalsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -5680,6 +7591,88 @@ func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, err
 			return nil, err
 		}
 		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDecideApprovalResponse parses an HTTP response from a DecideApprovalWithResponse call
+func ParseDecideApprovalResponse(rsp *http.Response) (*DecideApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DecideApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Decided
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest NotJSON
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -5984,6 +7977,156 @@ func ParseListSessionsResponse(rsp *http.Response) (*ListSessionsResponse, error
 			return nil, err
 		}
 		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListToolsResponse parses an HTTP response from a ListToolsWithResponse call
+func ParseListToolsResponse(rsp *http.Response) (*ListToolsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListToolsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ToolList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCallToolResponse parses an HTTP response from a CallToolWithResponse call
+func ParseCallToolResponse(rsp *http.Response) (*CallToolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CallToolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ToolCallResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ToolCallPending
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest NotJSON
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/handlers/answer"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state"
@@ -25,6 +26,15 @@ type Runtime interface {
 	Events(ctx context.Context, sessionID string, from int64, follow bool) iter.Seq2[state.Event, error]
 	// LastIndex is the index of the last event, and -1 when there is none.
 	LastIndex(ctx context.Context, sessionID string) (int64, error)
+	// Approvals and Approval show calls that wait or waited for a person, and Decide
+	// counts what somebody says about one; see [sessions.Engine.Decide].
+	Approvals(ctx context.Context, f sessions.ApprovalFilter, limit int) ([]approvals.View, error)
+	Approval(ctx context.Context, id string) (approvals.View, error)
+	Decide(ctx context.Context, b approvals.Ballot) (approvals.View, error)
+	// DirectTools are the tools that can be called without an agent, in a session or
+	// outside of one, and CallTool calls one; see [sessions.Engine.CallTool].
+	DirectTools(ctx context.Context, sessionID string) ([]sessions.DirectTool, error)
+	CallTool(ctx context.Context, c sessions.ToolCall) (sessions.ToolAnswer, error)
 }
 
 // Store is what the API reads of the store, and the decisions that a person may
@@ -35,6 +45,7 @@ type Store interface {
 	state.Queue
 	state.DeliveryIndex
 	state.DeadLetters
+	state.Audit
 	state.Committer
 }
 
@@ -152,8 +163,13 @@ func (a *API) routes() []route {
 		{get, "/v1/session/{id}/events", principals, []string{"startIndex", "format"}, a.events},
 		{post, "/v1/session/{id}/stop", principals, nil, a.stopSession},
 		{get, "/v1/session/{id}/cost", principals, nil, a.cost},
-		{get, "/v1/session/{id}/approvals", principals, nil, a.approvals},
+		{get, "/v1/session/{id}/approvals", principals, []string{"state", "before", "limit"}, a.sessionApprovals},
+		{post, "/v1/session/{id}/approvals/{callId}", principals, nil, a.decide},
 		{get, "/v1/sessions", principals, []string{"before", "limit", "channel"}, a.list},
+		{get, "/v1/approvals", principals, []string{"state", "before", "limit"}, a.allApprovals},
+		{get, "/v1/approvals/{approvalId}", principals, nil, a.approval},
+		{get, "/v1/tools", principals, []string{"session"}, a.listTools},
+		{post, "/v1/tools/{name}", principals, nil, a.callTool},
 		{get, "/v1/info", principals, nil, a.showInfo},
 
 		{get, "/v1/deliveries", operators, []string{"source", "status", "session", "before", "limit"}, a.deliveries},
@@ -165,6 +181,7 @@ func (a *API) routes() []route {
 		{get, "/v1/logs", operators, []string{"after", "limit"}, a.showLogs},
 		{post, "/v1/compact", operators, nil, a.compact},
 		{get, "/v1/backup", operators, nil, a.backup},
+		{get, "/v1/audit", operators, []string{"since", "after"}, a.audit},
 	}
 }
 

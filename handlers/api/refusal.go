@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/handlers/answer"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state"
@@ -56,6 +59,9 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // known is the answer to an error of the engine or the store, and nil for those
 // that nobody expects.
 func known(err error) *refusal {
+	if refused := knownOfTools(err); refused != nil {
+		return refused
+	}
 	switch {
 	case errors.Is(err, sessions.ErrStaleToken):
 		return refusef(http.StatusConflict, "stale_token", "the session was continued since that token was given; read its present one with GET /v1/session/{id} and look at what was said meanwhile")
@@ -83,4 +89,41 @@ func notYours() *refusal {
 
 func noSession() *refusal {
 	return refusef(http.StatusNotFound, "not_found", "there is no such session, or it is gone by its retention")
+}
+
+// knownOfTools is known for what calls of tools and decisions about them end with.
+func knownOfTools(err error) *refusal {
+	if e, ok := errors.AsType[*approvals.NotAllowedError](err); ok {
+		return refusef(http.StatusForbidden, "not_allowed", "%s", e.Why)
+	}
+	if e, ok := errors.AsType[*approvals.DecidedError](err); ok {
+		return refusef(http.StatusConflict, "already_decided", "%s, since %s", e, e.At.UTC().Format(time.RFC3339))
+	}
+	if e, ok := errors.AsType[*sessions.UnknownToolError](err); ok {
+		return unknownTool(e)
+	}
+	switch {
+	case errors.Is(err, approvals.ErrUnknown):
+		return noApproval()
+	case errors.Is(err, approvals.ErrInvalid):
+		return badRequest(`"decision" must be "approve" or "deny"`)
+	case errors.Is(err, sessions.ErrSessionBusy):
+		return refusef(http.StatusConflict, "session_busy", "a turn of the session runs or waits; try again when it is over, or stop it")
+	case errors.Is(err, sessions.ErrToolInput):
+		return refusef(http.StatusBadRequest, "bad_input", "%s", err)
+	case errors.Is(err, sessions.ErrAgentTool):
+		return refusef(http.StatusBadRequest, "agent_tool", "%s; only an agent can call it", err)
+	}
+	return nil
+}
+
+func unknownTool(e *sessions.UnknownToolError) *refusal {
+	if len(e.Names) == 0 {
+		return refusef(http.StatusNotFound, "unknown_tool", "there is no tool %q; none can be called without an agent here", clip(e.Tool))
+	}
+	return refusef(http.StatusNotFound, "unknown_tool", "there is no tool %q; there is %s", clip(e.Tool), strings.Join(e.Names, ", "))
+}
+
+func noApproval() *refusal {
+	return refusef(http.StatusNotFound, "not_found", "there is no such approval, or it is gone by its retention")
 }

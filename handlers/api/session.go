@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -12,11 +13,14 @@ import (
 // owned returns the session that a path names, if it is the caller's or the
 // caller is the operator.
 func (a *API) owned(r *http.Request, p Principal) (state.Session, error) {
-	id := r.PathValue("id")
+	return a.ownedSession(r.Context(), r.PathValue("id"), p)
+}
+
+func (a *API) ownedSession(ctx context.Context, id string, p Principal) (state.Session, error) {
 	if !state.ValidSessionID(id) {
 		return state.Session{}, noSession()
 	}
-	sess, err := a.store.Session(r.Context(), id)
+	sess, err := a.store.Session(ctx, id)
 	switch {
 	case errors.Is(err, state.ErrNotFound):
 		return sess, noSession()
@@ -141,16 +145,5 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p Principal) error {
 		page.Sessions = append(page.Sessions, viewSession(s))
 	}
 	answer.JSON(w, http.StatusOK, page)
-	return nil
-}
-
-// approvals shows the tool calls that wait for a person.
-func (a *API) approvals(w http.ResponseWriter, r *http.Request, p Principal) error {
-	if _, err := a.owned(r, p); err != nil {
-		return err
-	}
-	answer.JSON(w, http.StatusOK, struct {
-		Approvals []struct{} `json:"approvals"`
-	}{[]struct{}{}})
 	return nil
 }
