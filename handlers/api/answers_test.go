@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/liaison-bot/liaison/approvals"
 	client "github.com/liaison-bot/liaison/gen/api"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/state"
@@ -51,8 +53,26 @@ var calls = map[string]call{
 	"getSessionCost": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
 		return c.GetSessionCost(ctx, sessionID, e...)
 	},
+	"listSessionApprovals": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.ListSessionApprovals(ctx, sessionID, nil, e...)
+	},
+	"decideApproval": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.DecideApproval(ctx, sessionID, approvalID, client.Decision{Decision: client.VerdictApprove}, e...)
+	},
 	"listApprovals": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
-		return c.ListApprovals(ctx, sessionID, e...)
+		return c.ListApprovals(ctx, nil, e...)
+	},
+	"getApproval": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.GetApproval(ctx, approvalID, e...)
+	},
+	"listTools": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.ListTools(ctx, &client.ListToolsParams{Session: new(sessionID)}, e...)
+	},
+	"callTool": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.CallTool(ctx, toolName, client.ToolCallRequest{Input: json.RawMessage(`{"service":"shop"}`), SessionId: new(sessionID)}, e...)
+	},
+	"getAudit": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
+		return c.GetAudit(ctx, nil, e...)
 	},
 	"listSessions": func(ctx context.Context, c *client.Client, e ...edit) (*http.Response, error) {
 		return c.ListSessions(ctx, nil, e...)
@@ -92,6 +112,8 @@ var calls = map[string]call{
 // conflicts bring about a 409.
 var conflicts = map[string]func(w *world){
 	"continueSession": func(w *world) { w.runtime.fail(sessions.ErrStaleToken) },
+	"decideApproval": func(w *world) { w.runtime.fail(&approvals.DecidedError{State: approvals.Denied, By: "slack:user:T1:U1", Place: "slack"}) },
+	"callTool":       func(w *world) { w.runtime.fail(sessions.ErrSessionBusy) },
 	"replayDelivery": func(w *world) {
 		w.commit(state.Change{Deliveries: []state.DeliveryUpdate{{Seq: 1, Status: state.DeliveryPending, Replay: true}}})
 	},
@@ -116,6 +138,7 @@ func TestEveryAnswerOfTheDescription(t *testing.T) {
 				token, edits := operatorToken, []edit(nil)
 				switch status {
 				case "200", "202":
+					w.runtime.park = op.ID == "callTool" && status == "202"
 				case "204":
 					edits = append(edits, header("Accept", "text/event-stream"), header("Last-Event-ID", "1"))
 				case "400":
@@ -124,7 +147,7 @@ func TestEveryAnswerOfTheDescription(t *testing.T) {
 					token = ""
 				case "403":
 					token = aliceToken
-					if strings.Contains(op.path, "/session/") {
+					if strings.Contains(op.path, "/session/") || strings.Contains(op.path, "/approvals/") || strings.Contains(op.path, "/tools") {
 						token = bobToken
 					} else if op.path == "/v1/session" {
 						edits = append(edits, header("Sec-Fetch-Site", "cross-site"))
@@ -192,7 +215,9 @@ func body(text string) edit {
 func elsewhere(ctx context.Context, r *http.Request) error {
 	for _, id := range []string{sessionID, taskID, deliveryID} {
 		r.URL.Path = strings.ReplaceAll(r.URL.Path, id, "ses_nothing")
+		r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, id, "ses_nothing")
 	}
+	r.URL.Path = strings.NewReplacer(approvalID, "apr_"+strings.Repeat("f", 32), toolName, "nothing").Replace(r.URL.Path)
 	if strings.HasPrefix(r.URL.Path, "/v1/dead/") {
 		return body(`{"id":"delivery:github:nothing"}`)(ctx, r)
 	}
@@ -210,7 +235,7 @@ func TestOtherMethodsAreRefusedEverywhere(t *testing.T) {
 	c := &http.Client{Transport: &judged{judge: w.judge, base: w.server.Client().Transport, t: t}}
 	for path, methods := range known {
 		slices.Sort(methods)
-		at := w.server.URL + strings.NewReplacer("{id}", sessionID, "{source}", "github").Replace(path)
+		at := w.server.URL + strings.NewReplacer("{id}", sessionID, "{source}", "github", "{callId}", "call-1", "{approvalId}", approvalID, "{name}", toolName).Replace(path)
 		for _, method := range []string{"HEAD", "POST", "GET", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"} {
 			if slices.Contains(methods, method) {
 				continue

@@ -56,15 +56,6 @@ func TestCost(t *testing.T) {
 	}
 }
 
-func TestApprovalsAreNoneYet(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	response, err := w.as(aliceToken).ListApprovals(t.Context(), sessionID)
-	if got := string(read(t, response, err, 200)); got != `{"approvals":[]}`+"\n" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestSessionsArePaged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

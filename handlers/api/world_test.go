@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	client "github.com/liaison-bot/liaison/gen/api"
 	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/sessions"
@@ -35,6 +36,8 @@ const (
 	deliveryID = "d-done"
 	deadID     = "d-dead"
 	deadWrite  = "trn_01/comment:x"
+	approvalID = "apr_00000000000000000000000000000001"
+	toolName   = "deploy"
 )
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -124,6 +127,8 @@ func (w *world) seed() {
 		w.t.Fatal(err)
 	}
 	w.commit(state.Change{Settle: []state.OutboxSettlement{{ID: deadWrite, Result: state.OutboxDead, Note: "gave up"}}})
+	w.runtime.ask(asking(approvalID, sessionID, "call-1"))
+	w.commit(state.Change{Audit: []state.AuditEntry{{At: epoch, Entry: json.RawMessage(`{"at":"2026-01-02T03:04:05Z","action":"asked","tool":"deploy"}`)}}})
 	w.runtime.append(sessionID, event(sessions.EventSessionStarted, `{"channel":"github"}`), event(sessions.EventMessageReceived, `{"text":"Review it."}`))
 	w.runtime.append(taskID, event(sessions.EventSessionStarted, `{}`), event(sessions.EventSessionCompleted, `{}`))
 }
@@ -194,6 +199,11 @@ type runtime struct {
 	reading map[string]error
 	sent    []sessions.Message
 	stopped []sessions.StopRequest
+	// asked are the approvals, newest first, and called the calls of tools.
+	asked  []approvals.Record
+	called []sessions.ToolCall
+	// park lets calls of tools wait for a person.
+	park bool
 }
 
 func newRuntime() *runtime {
@@ -342,6 +352,13 @@ func (s *store) Deliveries(ctx context.Context, f state.DeliveryFilter, limit in
 		return nil, 0, err
 	}
 	return s.Store.Deliveries(ctx, f, limit)
+}
+
+func (s *store) AuditEntries(ctx context.Context, since time.Time, after uint64, limit int) ([]state.AuditEntry, error) {
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
+	return s.Store.AuditEntries(ctx, since, after, limit)
 }
 
 func (s *store) DeadLetters(ctx context.Context, after string, limit int) ([]state.DeadLetter, error) {
