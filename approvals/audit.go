@@ -40,6 +40,11 @@ type Entry struct {
 	DurationMS int64 `json:"durationMs,omitempty"`
 }
 
+// Refused is the line about a ballot of somebody who may not decide.
+func (r Record) Refused(b Ballot, at time.Time) Entry {
+	return entry(r, ActionRefused, b.By.Principal, b.Place, at)
+}
+
 func entry(r Record, action, by, place string, at time.Time) Entry {
 	e := Entry{
 		At: at, Action: action, By: by, Place: place,

@@ -15,6 +15,8 @@ type (
 		Name      string          `json:"name"`
 		Args      json.RawMessage `json:"args,omitempty"`
 		Truncated bool            `json:"truncated,omitempty"`
+		// ApprovalID is set when people agreed to it and no turn records it.
+		ApprovalID string `json:"approvalId,omitempty"`
 	}
 	actionResult struct {
 		CallID    string          `json:"callId"`
@@ -25,6 +27,8 @@ type (
 		Truncated bool            `json:"truncated,omitempty"`
 		// Stubbed is set when nothing was run because nothing may be written.
 		Stubbed bool `json:"stubbed,omitempty"`
+		// ApprovalID as above.
+		ApprovalID string `json:"approvalId,omitempty"`
 	}
 )
 

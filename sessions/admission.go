@@ -17,6 +17,10 @@ func (a *actor) admit(d state.StoredDelivery, in Intent, settled func()) {
 		return
 	}
 	defer settled()
+	if in.Action == ActionDecide {
+		a.settleBallot(d, in)
+		return
+	}
 	a.settleBy(d, in, func(dr *draft) error { return a.consider(dr, d, in) })
 }
 
@@ -107,6 +111,7 @@ func (a *actor) consider(d *draft, del state.StoredDelivery, in Intent) error {
 	if err := a.linkAliases(d, in); err != nil {
 		return err
 	}
+	d.supersede(in.Revision)
 	a.refresh(d, in)
 	if in.Action == ActionArchive {
 		a.archive(d, in.Reason)
@@ -213,6 +218,7 @@ func (a *actor) archive(d *draft, reason string) {
 	for _, t := range a.open() {
 		d.interrupt(t, reason, false)
 	}
+	d.cancelApprovals(reason, "", nil)
 	row := d.session()
 	if row.Status != state.SessionArchived {
 		row.Status = state.SessionArchived

@@ -3,8 +3,10 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/liaison-bot/liaison/approvals"
+	"github.com/liaison-bot/liaison/state"
 )
 
 // ApprovalSurface is implemented by channels on which people see and decide about
@@ -100,18 +102,35 @@ type ApprovalFilter struct {
 
 // Approvals returns up to limit approvals, newest first, as people may see them.
 func (e *Engine) Approvals(ctx context.Context, f ApprovalFilter, limit int) ([]approvals.View, error) {
-	return nil, nil
+	var views []approvals.View
+	stored := state.ApprovalFilter{SessionID: f.SessionID, Open: f.Open, Before: f.Before}
+	for len(views) < limit {
+		page, err := e.store.ListApprovals(ctx, stored, min(limit, approvalPage))
+		if err != nil {
+			return nil, fmt.Errorf("list approvals: %w", err)
+		}
+		for _, row := range page {
+			h, err := readHeld(row)
+			if err != nil {
+				return nil, err
+			}
+			if len(views) < limit && (!f.Open || h.rec.State.Open()) {
+				views = append(views, e.shown(h.rec))
+			}
+		}
+		if len(page) < min(limit, approvalPage) {
+			break
+		}
+		stored.Before = page[len(page)-1].ID
+	}
+	return views, nil
 }
 
 // Approval returns one approval as people may see it, or [approvals.ErrUnknown].
 func (e *Engine) Approval(ctx context.Context, id string) (approvals.View, error) {
-	return approvals.View{}, approvals.ErrUnknown
-}
-
-// Decide counts what somebody says about a call. When it returns without an error
-// that is durable, and what follows happens by itself. Errors are those of
-// [approvals.Record.Cast], after which the view shows what is, and
-// [state.ErrUnavailable].
-func (e *Engine) Decide(ctx context.Context, b approvals.Ballot) (approvals.View, error) {
-	return approvals.View{}, approvals.ErrUnknown
+	h, err := e.storedApproval(ctx, id)
+	if err != nil {
+		return approvals.View{}, err
+	}
+	return e.shown(h.rec), nil
 }

@@ -136,14 +136,14 @@ func (a *actor) fail(d *draft, t state.Turn, reason, code string) {
 }
 
 // rest drafts what a session does after a turn when no other is queued: a chat
-// waits, a task is over.
+// waits, and so does a task of which a call waits for people; otherwise it is over.
 func (a *actor) rest(d *draft, taskEnd, reason string) {
 	for _, q := range a.queued {
 		if !d.ends(q.row.ID) {
 			return
 		}
 	}
-	if a.sess.Mode != state.ModeTask {
+	if a.sess.Mode != state.ModeTask || a.awaits(d) {
 		d.event(EventSessionWaiting, "", struct{}{})
 		return
 	}
@@ -164,6 +164,7 @@ func (a *actor) follow(d *draft, t state.Turn, s *SupersededError) {
 			return
 		}
 	}
+	d.supersede(s.Revision)
 	sess := d.session()
 	sess.Revision = newest(sess.Revision, s.Revision)
 	if a.dealtWith(s.Revision) {

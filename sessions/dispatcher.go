@@ -393,6 +393,8 @@ func (d *dispatcher) decide(w *inHand) {
 			defer w.settled()
 			d.e.settleApart(w.del, w.in, state.DeliveryIgnored, w.in.Reason)
 		}()
+	case w.in.Action == ActionDecide:
+		d.cast(w)
 	case len(w.in.KeyPrefixes) > 0:
 		go d.sweep(w)
 	default:

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/liaison-bot/liaison/internal/failpoint"
 	"github.com/liaison-bot/liaison/state"
+	"github.com/liaison-bot/liaison/tools"
 )
 
 // draft gathers what one decision of an actor changes, on copies. Nothing of it
@@ -19,6 +21,13 @@ type draft struct {
 	change state.Change
 	sess   *state.Session
 	turns  []*state.Turn
+	held   []*held
+	// result is what a tool answered that an approval is about, for whoever waits.
+	result *tools.Result
+	// after is done once the draft is stored, in order, and points are the names of
+	// its steps, for tests that end the process at one.
+	after  []func()
+	points []string
 	// unclaimed is set when the delivery's meaning is still open.
 	unclaimed bool
 	// atOnce is set when somebody waits who rather hears that nothing can be
@@ -100,6 +109,12 @@ func (d *draft) commit() error {
 	for _, t := range d.turns {
 		d.change.Turns = append(d.change.Turns, *t)
 	}
+	if err := d.holdings(); err != nil {
+		return err
+	}
+	for _, point := range d.points {
+		failpoint.At(point + ".storing")
+	}
 	commit := a.e.commit
 	if d.atOnce {
 		commit = a.e.store.Commit
@@ -110,6 +125,9 @@ func (d *draft) commit() error {
 		a.stale = true
 		return err
 	}
+	for _, point := range d.points {
+		failpoint.At(point + ".stored")
+	}
 	if len(d.change.Timers) > 0 {
 		a.e.nudgeTimers()
 	}
@@ -118,14 +136,22 @@ func (d *draft) commit() error {
 		a.sess = *d.sess
 		a.sess.Version++
 	}
+	over := false
 	for _, t := range d.turns {
 		t.Version++
 		if a.place(*t) {
 			a.noteTurn(*t)
+			over = over || t.Status.Ended()
 		}
 	}
 	a.silence()
 	a.e.records.decided(a.id, id, d.change.Lifecycle, !d.leavesOpen())
+	for _, f := range d.after {
+		f()
+	}
+	if over {
+		a.e.actors.post(a.id, (*actor).tellAll)
+	}
 	return nil
 }
 

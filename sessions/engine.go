@@ -88,6 +88,9 @@ type Engine struct {
 	turns   *turnQueue
 	outbox  *outbox
 
+	waiters    *waiters
+	executions *executions
+
 	timerSet    chan struct{}
 	hastened    chan hastened
 	broken      chan error // why a loop cannot go on
@@ -148,6 +151,8 @@ func New(o Options) (*Engine, error) {
 	e.actors = newActors(e)
 	e.turns = newTurnQueue(limit, e.grant, e.pace)
 	e.outbox = newOutbox(e)
+	e.waiters = newWaiters()
+	e.executions = newExecutions()
 	return e, nil
 }
 
@@ -198,6 +203,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	work, cancelWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelWork(errStopped)
 	e.actors.begin(work)
+	e.executions.begin(work)
+	defer e.executions.cancel(errStopped)
 
 	e.running.Store(true)
 	defer e.running.Store(false)
@@ -258,6 +265,8 @@ func (e *Engine) stop(loops *sync.WaitGroup, cancelWork context.CancelCauseFunc)
 
 	e.turns.close()
 	e.actors.stop()
+	calls := time.AfterFunc(stopCalls, func() { e.executions.cancel(errStopped) })
+	defer calls.Stop()
 	loops.Wait()
 	if !e.actors.wait(stopTurns) {
 		// A runner that ignores its context cannot be ended from here. Its turn

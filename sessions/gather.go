@@ -124,7 +124,7 @@ func (a *actor) gatherer(m asked) *queuedTurn {
 	}
 	for _, q := range slices.Backward(a.queued) {
 		t := q.row
-		if t.Attempts > 0 || t.Preempts || t.Revision.ID != m.revision.ID || a.channelOf(t) != m.channel {
+		if t.Attempts > 0 || t.Preempts || tellsOutcome(t) || t.Revision.ID != m.revision.ID || a.channelOf(t) != m.channel {
 			continue
 		}
 		size := len(m.text) + len(m.request)
@@ -161,6 +161,7 @@ func (a *actor) preempt(d *draft, m asked) []state.Gathered {
 			inherited = append(inherited, a.promised(t)...)
 			d.interrupt(t, "superseded by "+short(m.revision.ID), true)
 		case m.revision.ID != "", started, t.Preempts && t.Revision.ID == "" && a.channelOf(t) == m.channel:
+			inherited = append(inherited, heardOf(t)...)
 			d.interrupt(t, "a newer message took its place", false)
 		}
 	}

@@ -110,6 +110,8 @@ const (
 const (
 	// stopTurns is how long running turns may take to notice that we stop.
 	stopTurns = 12 * time.Second
+	// stopCalls is how long a call that people agreed to may still run.
+	stopCalls = 8 * time.Second
 	// stopEffects is how long an effect under way may go on before it is cut.
 	stopEffects = 5 * time.Second
 	// stopHard ends everything, counted from the wish to stop.

@@ -58,6 +58,8 @@ type Stopped struct {
 	Interrupted string
 	// Dropped are the turns that waited.
 	Dropped []string
+	// Cancelled are the approvals about which nobody can decide any more.
+	Cancelled []string
 }
 
 // The refusals of a message or a stop, besides [state.ErrNotFound] for a session

@@ -121,8 +121,12 @@ func (o *outbox) perform(work, attempts context.Context, item state.OutboxItem) 
 		return
 	}
 	o.noteRestart(item)
+	if item.Kind == KindApprovalCard {
+		o.performCard(work, attempts, item, sess)
+		return
+	}
 	began := o.e.now()
-	receipt, err := o.attempt(attempts, item, sess)
+	receipt, err := o.attempt(attempts, item, sess, nil)
 	s := o.judge(attempts, item, receipt, err)
 	o.e.metrics.EffectSettled(item.Channel, string(s.Result), max(o.e.now().Sub(began), 0))
 	o.settle(work, item, sess, receipt, s, err)
@@ -138,19 +142,23 @@ func (o *outbox) noteRestart(item state.OutboxItem) {
 	}
 }
 
-// attempt asks the channel to perform the effect.
-func (o *outbox) attempt(ctx context.Context, item state.OutboxItem, sess state.Session) (receipt Receipt, err error) {
+// attempt asks the channel to perform the effect, which is a drawing or nil.
+func (o *outbox) attempt(ctx context.Context, item state.OutboxItem, sess state.Session, d *drawing) (receipt Receipt, err error) {
 	c, ok := o.e.channels[item.Channel]
 	if !ok {
 		return receipt, fmt.Errorf("channel %q is not configured", item.Channel)
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
 	defer cancel()
+	owed := Item{
+		ID: item.ID, SessionID: item.SessionID, TurnID: item.TurnID, Key: sess.Key,
+		Kind: item.Kind, Payload: item.Payload, Attempts: item.Attempts, Surface: maps.Clone(sess.Surface),
+	}
+	if d != nil {
+		owed.Approval, owed.Card = &d.view, &d.card
+	}
 	err = guard("Deliver of channel "+item.Channel, o.e.redact, func() (err error) {
-		receipt, err = c.Deliver(ctx, Item{
-			ID: item.ID, SessionID: item.SessionID, TurnID: item.TurnID, Key: sess.Key,
-			Kind: item.Kind, Payload: item.Payload, Attempts: item.Attempts, Surface: maps.Clone(sess.Surface),
-		})
+		receipt, err = c.Deliver(ctx, owed)
 		return err
 	})
 	o.e.logPanic("effect", item.ID, err)
@@ -221,11 +229,7 @@ func outwaited(err error) bool {
 // through the session's actor, its only writer.
 func (o *outbox) settle(ctx context.Context, item state.OutboxItem, sess state.Session, r Receipt, s state.OutboxSettlement, cause error) {
 	pause := paused(cause)
-	if s.Result != state.OutboxRetry {
-		o.mu.Lock()
-		delete(o.uncounted, item.ID)
-		o.mu.Unlock()
-	}
+	o.forget(s)
 	var err error
 	answered := s.Result == state.OutboxDone
 	if sess.Version > 0 && (len(r.Remember) > 0 && answered || pause != "" || answered && sess.Paused != "") {
@@ -239,6 +243,23 @@ func (o *outbox) settle(ctx context.Context, item state.OutboxItem, sess state.S
 	} else {
 		_, err = o.e.commit(ctx, state.Change{Settle: []state.OutboxSettlement{s}})
 	}
+	o.noteSettled(item, s, err, cause)
+}
+
+// forget lets go of what is known of the attempts at an item that is settled.
+func (o *outbox) forget(s state.OutboxSettlement) {
+	if s.Result == state.OutboxRetry {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.uncounted, s.ID)
+}
+
+// noteSettled logs the end of an attempt; err says why it is not stored, and cause
+// why it failed.
+func (o *outbox) noteSettled(item state.OutboxItem, s state.OutboxSettlement, err, cause error) {
+	pause := paused(cause)
 	log := o.e.logger.With("effect", item.ID, "session", item.SessionID, "note", s.Note)
 	switch {
 	case err != nil:

@@ -50,10 +50,11 @@ func (e *Engine) owedItem(id, channel, sessionID, turnID string, f Effect) state
 	}
 }
 
-// oweTo drafts effects that belong to the session if it exists, or will by this draft.
+// oweTo drafts effects that belong to the session if it exists, or will by this
+// draft, and is on the channel.
 func (d *draft) oweTo(owner, channel string, effects []Effect) {
 	id := ""
-	if d.a.sess.Version > 0 || d.sess != nil {
+	if d.sess != nil && d.sess.Channel == channel || d.a.sess.Version > 0 && d.a.sess.Channel == channel {
 		id = d.a.id
 	}
 	d.change.Outbox = append(d.change.Outbox, d.a.e.owedItems(owner, channel, id, effects)...)

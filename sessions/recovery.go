@@ -47,7 +47,7 @@ func (e *Engine) recoverState(ctx context.Context) (*recovery, error) {
 	return r, nil
 }
 
-// run takes back lost turns and repairs records, until ctx ends.
+// run takes back lost turns, goes on with approvals and repairs records, until ctx ends.
 func (r *recovery) run(ctx context.Context) {
 	for _, id := range r.lost {
 		done := make(chan struct{})
@@ -61,6 +61,7 @@ func (r *recovery) run(ctx context.Context) {
 			return
 		}
 	}
+	r.e.lookBackAtApprovals(ctx)
 	r.e.records.mendAll(ctx)
 }
 

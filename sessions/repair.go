@@ -113,11 +113,13 @@ func (rs *records) complete(ctx context.Context, id string, decided []state.Life
 
 // eventKey tells decided events apart.
 type eventKey struct {
-	commit      uint64
-	typ, turnID string
+	commit            uint64
+	typ, turnID, data string
 }
 
-func keyOf(ev state.Event) eventKey { return eventKey{ev.Commit, ev.Type, ev.TurnID} }
+func keyOf(ev state.Event) eventKey {
+	return eventKey{ev.Commit, ev.Type, ev.TurnID, string(ev.Data)}
+}
 
 // recorded returns which of the events are in the log. Asking for each costs
 // what was appended since; the whole record is read only where a commit has

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -78,10 +79,10 @@ func (a *actor) stopped(r StopRequest) (Stopped, error) {
 		}
 		all := r.Operator || a.owns(r.Principal)
 		s := a.stop(d, stopOrder{principal: r.Principal, all: all, reason: r.Reason})
-		switch {
-		case !all && len(s.ended()) == 0:
+		switch none := len(s.ended())+len(s.Cancelled) == 0; {
+		case !all && none:
 			return ErrNotAllowed
-		case len(s.ended()) == 0:
+		case none:
 			return errNothingNew
 		}
 		done = s.Stopped
@@ -106,12 +107,16 @@ type stopOrder struct {
 	// that it is decided at once.
 	among  []string
 	reason string
+	// nothing is set when what was to be stopped is over.
+	nothing bool
 }
 
 // stopResult is what a stop ended, and what it had to leave.
 type stopResult struct {
 	Stopped
-	left []string
+	// left are turns, and others approvals, of other people.
+	left   []string
+	others int
 }
 
 func (s stopResult) ended() []string {
@@ -135,7 +140,7 @@ func (a *actor) stop(d *draft, o stopOrder) stopResult {
 	for _, t := range a.open() {
 		open++
 		switch {
-		case o.among != nil && !slices.Contains(o.among, t.ID):
+		case o.nothing, o.among != nil && !slices.Contains(o.among, t.ID):
 		case !o.all && (o.principal == "" || t.Principal != o.principal):
 			s.left = append(s.left, t.ID)
 		default:
@@ -146,6 +151,11 @@ func (a *actor) stop(d *draft, o stopOrder) stopResult {
 			}
 			d.interruptAs(t, Report{Reason: reason, Stopped: true})
 		}
+	}
+	if !o.nothing {
+		s.Cancelled, s.others = d.cancelApprovals(reason, o.principal, func(r approvals.Record) bool {
+			return o.all || o.principal != "" && r.Requester.Principal == o.principal
+		})
 	}
 	if n := len(s.ended()); n > 0 && n == open {
 		a.rest(d, EventSessionFailed, reason)
@@ -198,11 +208,18 @@ func (a *actor) stopQuestion(in Intent) (StopQuestion, bool) {
 	if err := a.ready(); err != nil || a.sess.Version == 0 || a.owns(in.Principal) {
 		return StopQuestion{}, false
 	}
+	waiting, err := a.undone()
+	if err != nil {
+		return StopQuestion{}, false
+	}
 	q := StopQuestion{SessionID: a.id, Key: a.sess.Key, Principal: in.Principal, Request: in.Request, Surface: a.surface()}
 	others := false
 	for _, t := range a.open() {
 		q.Turns = append(q.Turns, a.view(t))
 		others = others || in.Principal == "" || t.Principal != in.Principal
+	}
+	for _, h := range waiting {
+		others = others || h.rec.State.Open() && (in.Principal == "" || h.rec.Requester.Principal != in.Principal)
 	}
 	return q, others
 }
@@ -242,11 +259,18 @@ func (a *actor) settleStop(del state.StoredDelivery, in Intent, o stopOrder, dou
 			return nil
 		}
 		if in.TurnID != "" && !slices.ContainsFunc(a.open(), func(t state.Turn) bool { return t.ID == in.TurnID }) {
-			o.among = []string{}
+			o.nothing = true
 		}
 		s := a.stop(d, o)
-		a.witness(d, del, in, StopVerdict{Ended: len(s.ended()) > 0, Refused: len(s.left) > 0})
+		a.witness(d, del, in, StopVerdict{
+			Ended: len(s.ended())+len(s.Cancelled) > 0, Refused: len(s.left)+s.others > 0,
+		})
 		switch ended := s.ended(); {
+		case len(ended) == 0 && len(s.left) == 0 && len(s.Cancelled) > 0:
+			d.settle(del, state.DeliveryDone, fmt.Sprintf("cancelled %s: %s", strings.Join(s.Cancelled, ", "), in.Reason), "")
+		case len(ended) == 0 && len(s.left) == 0 && s.others > 0:
+			d.settle(del, state.DeliveryIgnored, fmt.Sprintf("%s may not stop what waits for approval%s: %s",
+				orSomebody(in.Principal), doubt, in.Reason), "")
 		case len(ended) == 0 && len(s.left) == 0:
 			d.settle(del, state.DeliveryIgnored, "nothing to stop: "+in.Reason, "")
 		case len(ended) == 0:

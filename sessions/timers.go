@@ -74,8 +74,11 @@ func (e *Engine) fire(ctx context.Context, due []state.Timer) bool {
 	return all
 }
 
-// unpark lets a waiting turn stand in line.
+// unpark lets a waiting turn stand in line, or an approval go on.
 func (a *actor) unpark(t state.Timer) error {
+	if t.Kind == timerApprovalExpires || t.Kind == timerApprovalReminder {
+		return a.pass(t)
+	}
 	var p retryPayload
 	if t.Kind != timerTurnRetry || json.Unmarshal(t.Payload, &p) != nil {
 		a.e.logger.Error("timer of an unknown kind dropped", "timer", t.ID, "kind", t.Kind)

@@ -124,6 +124,9 @@ func (e *Engine) noteToolError(c tools.Call, name string, err error) {
 	log.Warn("a tool could not be called", "error", err)
 }
 
+// registry has the tools that there are now.
+func (e *Engine) registry() *tools.Registry { return e.agent().Tools }
+
 // ledger keeps with a turn what its tools do and lay down.
 type ledger struct{ e *Engine }
 

@@ -36,6 +36,11 @@ func understood(in Intent) (Intent, error) {
 		if in.Reason == "" {
 			in.Reason = "means nothing here"
 		}
+	case ActionDecide:
+		if in.Ballot == nil || in.Weigh {
+			return in, errors.New("cannot be understood: the channel asked to count a ballot and cast none")
+		}
+		in.Urgent = true
 	case ActionRun, ActionArchive, ActionStop, ActionWake, ActionAmend, ActionNote:
 	default:
 		return in, fmt.Errorf("cannot be understood: the channel asked for unknown action %d", in.Action)
@@ -49,7 +54,7 @@ func understood(in Intent) (Intent, error) {
 // storable refuses what no store can hold, before a decision is built on it.
 func storable(in Intent) error {
 	var ids []string
-	if in.Key != "" || in.Action != ActionIgnore && len(in.KeyPrefixes) == 0 {
+	if in.Key != "" || in.Action != ActionIgnore && in.Action != ActionDecide && len(in.KeyPrefixes) == 0 {
 		ids = append(ids, in.Key)
 	}
 	ids = append(ids, in.Aliases...)

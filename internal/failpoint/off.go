@@ -1,0 +1,6 @@
+//go:build !failpoint
+
+package failpoint
+
+// At does nothing: the process was built without failpoints.
+func At(string) {}
