@@ -61,6 +61,7 @@ func TestEveryEventIsExplained(t *testing.T) {
 		EventReasoningAppended: textAppended{}, EventReasoningCompleted: textCompleted{},
 		EventMessageAppended: textAppended{}, EventMessageCompleted: textCompleted{},
 		EventActionsRequested: actionsRequested{}, EventActionResult: actionResult{},
+		EventApprovalRequested: approvalRequested{}, EventApprovalResolved: approvalResolved{},
 		EventSubagentCalled: subagentReported{}, EventSubagentCompleted: subagentReported{},
 	}
 	sections := map[string]string{}
