@@ -171,7 +171,7 @@ type directLedger struct{ d *directCall }
 // Acting has the audit log know of a write before it is made.
 func (l directLedger) Acting(ctx context.Context, _ tools.Call, _ string) error {
 	entry := l.d.e.auditEntry(l.d.entry(approvals.ActionCalled))
-	if _, err := l.d.e.commit(ctx, state.Change{Audit: []state.AuditEntry{entry}}); err != nil {
+	if _, err := l.d.e.store.Commit(ctx, state.Change{Audit: []state.AuditEntry{entry}}); err != nil {
 		return fmt.Errorf("it could not be written to the audit log: %w", err)
 	}
 	l.d.wrote = true

@@ -97,7 +97,7 @@ type Engine struct {
 	dispatching atomic.Int64
 	// directs counts the direct calls of tools that are under way.
 	directs atomic.Int64
-	running     atomic.Bool
+	running atomic.Bool
 	// taking is set while messages and stops are taken directly.
 	taking atomic.Bool
 	ran    atomic.Bool

@@ -112,8 +112,10 @@ var calls = map[string]call{
 // conflicts bring about a 409.
 var conflicts = map[string]func(w *world){
 	"continueSession": func(w *world) { w.runtime.fail(sessions.ErrStaleToken) },
-	"decideApproval": func(w *world) { w.runtime.fail(&approvals.DecidedError{State: approvals.Denied, By: "slack:user:T1:U1", Place: "slack"}) },
-	"callTool":       func(w *world) { w.runtime.fail(sessions.ErrSessionBusy) },
+	"decideApproval": func(w *world) {
+		w.runtime.fail(&approvals.DecidedError{State: approvals.Denied, By: "slack:user:T1:U1", Place: "slack"})
+	},
+	"callTool": func(w *world) { w.runtime.fail(sessions.ErrSessionBusy) },
 	"replayDelivery": func(w *world) {
 		w.commit(state.Change{Deliveries: []state.DeliveryUpdate{{Seq: 1, Status: state.DeliveryPending, Replay: true}}})
 	},
