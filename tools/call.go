@@ -137,7 +137,13 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 			return Result{}, false, fmt.Errorf("tool %s was not run: %w", t.Name, err)
 		}
 	}
-	result, err = t.guarded(ctx, c)
+	running, cancel := ctx, context.CancelFunc(func() {})
+	if t.Timeout > 0 {
+		running, cancel = context.WithTimeout(ctx, t.Timeout)
+	}
+	result, err = t.guarded(running, c)
+	late := running.Err() != nil
+	cancel()
 	var panicked *PanicError
 	switch {
 	case errors.As(err, &panicked):
@@ -145,6 +151,8 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 	case err != nil && ctx.Err() != nil:
 		// What wrote may have been done all the same, and is not done again.
 		return Result{}, writes, ctx.Err()
+	case err != nil && late:
+		return failed(t.late(err, writes)), true, nil
 	case err != nil:
 		return failed(err), true, nil
 	case len(result.Output) > maxOutput:
@@ -160,6 +168,18 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 		}
 	}
 	return result, true, nil
+}
+
+// late tells the agent that a call has used up its time.
+func (t *readyTool) late(err error, writes bool) error {
+	text := fmt.Sprintf("tool %s has not answered within its time, %s", t.Name, t.Timeout)
+	if writes {
+		text += "; what it has done by then stays done"
+	}
+	if bare := errors.Unwrap(err) == nil; bare {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: %w", text, err)
 }
 
 // guarded runs the tool and makes an error of its panic, or of its end without

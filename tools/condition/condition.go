@@ -83,12 +83,12 @@ func compile(environment func() (*cel.Env, error), expression string, schema jso
 		at := found[0].Location
 		return nil, &Error{max(at.Line(), 1), max(at.Column()+1, 1), found[0].Message}
 	}
-	if t := ast.OutputType(); !t.IsExactType(cel.BoolType) {
-		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and has to be bool", t)}
-	}
 	known, err := readFields(schema)
 	if err != nil {
 		return nil, &Error{1, 1, err.Error()}
+	}
+	if t := ast.OutputType(); !t.IsExactType(cel.BoolType) && !known.boolean(ast.NativeRep().Expr()) {
+		return nil, &Error{1, 1, fmt.Sprintf("it is of type %s, and has to be bool", t)}
 	}
 	if err := known.check(ast.NativeRep()); err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ func TestConditions(t *testing.T) {
 		{`session.dryRun`, `{}`, false},
 		{`subject == "octo/shop#12"`, `{}`, true},
 		{`true`, `{}`, true},
+		{`input.force`, `{"force":true}`, true},
 		// What does not matter is not asked.
 		{`session.dryRun && input.force`, `{}`, false},
 	} {

@@ -54,6 +54,12 @@ func (f *fields) check(a *ast.AST) error {
 	return first
 }
 
+// boolean reports whether an expression is a field that is a boolean by the schema.
+func (f *fields) boolean(e ast.Expr) bool {
+	schema := f.schemaOf(e)
+	return !opaque(schema) && schema.Type == "boolean"
+}
+
 // mistake says what is wrong with one part of an expression.
 func (f *fields) mistake(e ast.Expr) string {
 	switch e.Kind() {
