@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,9 +9,21 @@ import (
 	"io"
 )
 
-// HashInput names an input: "sha256:" and the hash of its bytes as they will run.
+// Settle returns an input in the form in which it is stored and runs: valid UTF-8,
+// without white space around its values, and with <, > and & in texts as escapes.
+// It means the same to every reader of JSON. What is no JSON is left as it is.
+func Settle(input json.RawMessage) json.RawMessage {
+	settled, err := json.Marshal(json.RawMessage(bytes.ToValidUTF8(input, []byte("\uFFFD"))))
+	if err != nil {
+		return input
+	}
+	return settled
+}
+
+// HashInput names an input: "sha256:" and the hash of what [Settle] makes of it,
+// which are the bytes that run.
 func HashInput(input json.RawMessage) string {
-	sum := sha256.Sum256(input)
+	sum := sha256.Sum256(Settle(input))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 

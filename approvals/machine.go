@@ -21,8 +21,11 @@ func (r Record) step(action, by, place string, at time.Time) Step {
 }
 
 // Open makes a record of a call. The caller has set everything that describes the
-// call, its requester and its policy; the id must not be foreseeable.
+// call, its requester and its policy; the id must not be foreseeable. The input is
+// settled, so that what was stored and read again is what was shown.
 func Open(r Record, at time.Time) Step {
+	r.Input = Settle(r.Input)
+	r.InputHash = HashInput(r.Input)
 	r.State, r.CreatedAt, r.ExpiresAt = Pending, at, at.Add(r.Policy.ExpiresAfter)
 	r.ReminderAt = at.Add(r.Policy.ExpiresAfter / 2)
 	return r.step(ActionAsked, r.Requester.Principal, r.Channel, at)

@@ -2,7 +2,10 @@ package approvals
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
+
+	"github.com/liaison-bot/liaison/internal/unseen"
 )
 
 // View is a record as people may see it: everything in it is redacted, and
@@ -49,45 +52,36 @@ type View struct {
 
 // Show returns a record as people may see it. redact masks secrets in a text.
 func (r Record) Show(redact func(string) string) View {
+	prose := func(s string) string {
+		s, _ = unseen.Reveal(redact(strings.ToValidUTF8(s, "\uFFFD")))
+		return s
+	}
 	v := View{
 		ID: r.ID, Version: r.Version, SessionID: r.SessionID, TurnID: r.TurnID, CallID: r.CallID,
-		Tool: r.Tool, Summary: redact(r.Summary), Risk: r.Risk, Subject: redact(r.Subject),
+		Tool: r.Tool, Summary: prose(r.Summary), Risk: r.Risk, Subject: prose(r.Subject),
 		Input: showInput(r.Input, redact), InputHash: r.InputHash,
 		Channel: r.Channel, Request: r.Request, Requester: r.Requester, Policy: r.Policy, Deciders: r.Deciders(),
-		State: r.State, Reason: redact(r.Reason), Parked: r.Parked,
+		State: r.State, Reason: prose(r.Reason), Parked: r.Parked,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, ReminderAt: r.ReminderAt,
 		DecidedAt: r.DecidedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Cards: append([]Card(nil), r.Cards...),
 	}
 	for _, vote := range r.Votes {
-		v.Votes = append(v.Votes, shownVote(vote, redact))
+		v.Votes = append(v.Votes, shownVote(vote, prose))
 	}
 	if r.Decision != nil {
-		d := shownVote(*r.Decision, redact)
+		d := shownVote(*r.Decision, prose)
 		v.Decision = &d
 	}
 	if r.Outcome != nil {
 		o := *r.Outcome
-		o.Text = redact(o.Text)
+		o.Text = prose(o.Text)
 		v.Outcome = &o
 	}
 	return v
 }
 
-func shownVote(v Vote, redact func(string) string) Vote {
-	v.Reason = redact(v.Reason)
+func shownVote(v Vote, prose func(string) string) Vote {
+	v.Reason = prose(v.Reason)
 	return v
-}
-
-// showInput is a first cut: the indented text, masked.
-func showInput(input json.RawMessage, redact func(string) string) string {
-	var value any
-	if json.Unmarshal(input, &value) != nil {
-		return redact(string(input))
-	}
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return redact(string(input))
-	}
-	return redact(string(text))
 }

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Mask stands where a secret stood.
@@ -23,7 +25,8 @@ const minSecret = 6
 // Redactor masks secrets. Its methods may be called by many goroutines. A nil
 // Redactor masks the known shapes only.
 type Redactor struct {
-	exact atomic.Pointer[exact]
+	exact    atomic.Pointer[exact]
+	patterns atomic.Pointer[[]*regexp.Regexp]
 }
 
 // exact is the immutable set of registered values.
@@ -69,7 +72,7 @@ func (r *Redactor) Add(secrets ...string) {
 // forms returns the ways in which a secret may be written.
 func forms(secret string) []string {
 	secret = strings.TrimSpace(secret)
-	if len(secret) < minSecret {
+	if len(secret) < minSecret || strings.Contains(Mask, secret) {
 		return nil
 	}
 	all := []string{
@@ -84,8 +87,16 @@ func forms(secret string) []string {
 		html.EscapeString(secret),
 		inQuotes(strconv.Quote(secret)), // also JSON, where its HTML is not escaped
 	}
-	if quoted, err := json.Marshal(secret); err == nil {
-		all = append(all, inQuotes(string(quoted)))
+	// As JSON, and as JSON in JSON.
+	for _, s := range []string{secret, inQuotes(strconv.Quote(secret))} {
+		for range 2 {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				break
+			}
+			s = inQuotes(string(quoted))
+			all = append(all, s)
+		}
 	}
 	// A key of several lines is a secret line by line, too: a log that splits
 	// lines must not show it.
@@ -100,14 +111,44 @@ func forms(secret string) []string {
 // inQuotes is what stands between a literal's quotes.
 func inQuotes(literal string) string { return literal[1 : len(literal)-1] }
 
-// String returns s with every secret masked.
+// String returns s with every secret masked. It does nothing to what it returned.
 func (r *Redactor) String(s string) string {
 	if s == "" {
 		return s
 	}
+	return r.encoded(r.plain(s), maxEncoded)
+}
+
+// Within returns s with every secret masked, cut to at most a number of bytes, and
+// whether that is all of it. Nothing is cut before it was masked, since half of a
+// secret has no shape, and neither a character nor a mask is divided.
+func (r *Redactor) Within(s string, bytes int) (masked string, whole bool) {
+	masked = r.String(s)
+	if len(masked) <= bytes {
+		return masked, true
+	}
+	cut := max(bytes, 0)
+	for cut > 0 && !utf8.RuneStart(masked[cut]) {
+		cut--
+	}
+	if from := max(0, cut-len(Mask)+1); strings.Contains(masked[from:min(len(masked), cut+len(Mask)-1)], Mask) {
+		if at := from + strings.LastIndex(masked[from:min(len(masked), cut+len(Mask)-1)], Mask); at < cut && at+len(Mask) > cut {
+			cut = at
+		}
+	}
+	return masked[:cut], false
+}
+
+// plain masks what a text says as it stands.
+func (r *Redactor) plain(s string) string {
 	if r != nil {
 		if e := r.exact.Load(); e != nil && len(e.values) > 0 {
 			s = e.replacer.Replace(s)
+		}
+		if p := r.patterns.Load(); p != nil {
+			for _, re := range *p {
+				s = maskPattern(re, s)
+			}
 		}
 	}
 	return shapes(s)

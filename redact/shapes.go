@@ -3,15 +3,22 @@ package redact
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // shape is the form of a kind of credential. A text that holds none of its
 // anchors cannot match, which spares the expression on nearly every text.
 type shape struct {
 	anchors []string
-	re      *regexp.Regexp
-	// with is the replacement; it keeps what is not secret ($1).
-	with string
+	// re is compiled when a text has an anchor: a start compiles none.
+	re func() *regexp.Regexp
+	// Of a match what follows the first group is masked, or all of it, and the
+	// suffix is kept.
+	suffix string
+}
+
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // knownShapes follows the token formats that the platforms publish:
@@ -21,59 +28,50 @@ type shape struct {
 var knownShapes = []shape{
 	{
 		anchors: []string{"-----BEGIN"},
-		re:      regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
-		with:    Mask,
+		re:      lazily(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
 	},
 	{
 		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"},
-		re:      regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9_.\-]{16,}`),
-		with:    Mask,
+		re:      lazily(`\bgh[pousr]_[A-Za-z0-9_.\-]{16,}`),
 	},
 	{
 		anchors: []string{"github_pat_"},
-		re:      regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`),
-		with:    Mask,
+		re:      lazily(`\bgithub_pat_[A-Za-z0-9_]{16,}`),
 	},
 	{
 		anchors: []string{"xox", "xapp-"},
-		re:      regexp.MustCompile(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{8,}`),
-		with:    Mask,
+		re:      lazily(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{8,}`),
 	},
 	{
 		// A webhook, and what answers a click or a command; also within JSON and forms.
 		anchors: []string{"hooks.slack"},
-		re:      regexp.MustCompile(`(hooks\.slack(?:-gov)?\.com(?:\\?/|%2[Ff])[a-z\-]+(?:\\?/|%2[Ff]))[A-Za-z0-9/_\-\\%]+`),
-		with:    "${1}" + Mask,
+		re:      lazily(`(hooks\.slack(?:-gov)?\.com(?:\\?/|%2[Ff])[a-z\-]+(?:\\?/|%2[Ff]))[A-Za-z0-9/_\-\\%]+`),
 	},
 	{
 		anchors: []string{"AKIA", "ASIA"},
-		re:      regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
-		with:    Mask,
+		re:      lazily(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
 	},
 	{
 		anchors: []string{"sk-"},
-		re:      regexp.MustCompile(`\bsk-[A-Za-z0-9_\-]{20,}`),
-		with:    Mask,
+		re:      lazily(`\bsk-[A-Za-z0-9_\-]{20,}`),
 	},
 	{
 		anchors: []string{"eyJ"},
-		re:      regexp.MustCompile(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`),
-		with:    Mask,
+		re:      lazily(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`),
 	},
 	{
-		anchors: []string{"://"},
-		re:      regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.\-]*://)[^\s/@"'<>]+@`),
-		with:    "${1}" + Mask + "@",
+		// Also where JSON escapes the slashes.
+		anchors: []string{"://", `:\/`},
+		re:      lazily(`([A-Za-z][A-Za-z0-9+.\-]*:(?:\\*/){2})[^\s/@"'<>\\]+@`),
+		suffix:  "@",
 	},
 	{
 		anchors: []string{"uthorization", "UTHORIZATION"},
-		re:      regexp.MustCompile(`((?i:authorization)["']?\s*[:=]\s*["'\[]?\s*(?:(?i:bearer|basic|token|digest)\s+)?)[^\s"',;\]]{4,}`),
-		with:    "${1}" + Mask,
+		re:      lazily(`((?i:authorization)\\*["']?\s*[:=]\s*\\*["'\[]?\s*(?:(?i:bearer|basic|token|digest)\s+)?)[^\s"',;\]\\]{4,}`),
 	},
 	{
 		anchors: []string{"earer ", "EARER "},
-		re:      regexp.MustCompile(`\b((?i:bearer)\s+)[A-Za-z0-9_\-.~+/=]{12,}`),
-		with:    "${1}" + Mask,
+		re:      lazily(`\b((?i:bearer)\s+)[A-Za-z0-9_\-.~+/=]{12,}`),
 	},
 }
 
@@ -82,10 +80,32 @@ func shapes(s string) string {
 	for _, k := range knownShapes {
 		for _, anchor := range k.anchors {
 			if strings.Contains(s, anchor) {
-				s = k.re.ReplaceAllString(s, k.with)
+				s = k.mask(s)
 				break
 			}
 		}
 	}
 	return s
+}
+
+func (k shape) mask(s string) string {
+	var out strings.Builder
+	done := 0
+	for _, at := range k.re().FindAllStringSubmatchIndex(s, -1) {
+		from := at[0]
+		if len(at) > 2 {
+			from = at[3]
+		}
+		to := at[1] - len(k.suffix)
+		// What was masked before may look like one.
+		if found := s[from:to]; found == Mask[:len(Mask)-1] || found == Mask[1:len(Mask)-1] {
+			continue
+		}
+		out.WriteString(s[done:from] + Mask)
+		done = to
+	}
+	if done == 0 {
+		return s
+	}
+	return out.String() + s[done:]
 }
