@@ -11,8 +11,10 @@ import (
 // Checks hold what a folder says against what this package does not know. A nil
 // function holds nothing against it.
 type Checks struct {
-	// Condition checks a text in CEL over the input of a tool.
-	Condition func(expression string) error
+	// Effect and Approval check a condition in CEL that says what a call does, or
+	// whether it waits for a person. The schema is the input's, nil where unknown.
+	Effect   func(expression string, inputSchema json.RawMessage) error
+	Approval func(expression string, inputSchema json.RawMessage) error
 	// InputSchema checks the schema of a tool's input.
 	InputSchema func(schema json.RawMessage) error
 	// HostTool reports whether the service has a tool of its own by this name.

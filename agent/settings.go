@@ -48,7 +48,7 @@ var builtIns = []string{"delete", "edit", "glob", "grep", "ls", "mcp", "read", "
 func (l *loader) settings() {
 	f := l.tree.file(settingsFile)
 	var s settings
-	r := &reader{problems: &l.problems, file: settingsFile, lines: map[string]int{}}
+	r := l.reader(settingsFile, 0)
 	if f != nil {
 		var ok bool
 		if r, ok = l.problems.settings(f, &s); !ok {
@@ -57,7 +57,7 @@ func (l *loader) settings() {
 	}
 	if s.Model != nil {
 		l.def.Model, l.def.ModelParams = s.Model.Name, s.Model.Params
-		if strings.TrimSpace(s.Model.Name) == "" {
+		if strings.TrimSpace(s.Model.Name) == "" && !r.broken["model.name"] {
 			r.at("model", "names no model")
 		}
 	}

@@ -20,8 +20,14 @@ type reader struct {
 	file string
 	// first is the line before the document's first, where it stands within a file.
 	first int
-	// lines are where each value stands, by its path: "approvers.slack[0]".
-	lines map[string]int
+	// lines are where each value stands, by its path: "approvers.slack[0]". Broken are
+	// those that were told of.
+	lines  map[string]int
+	broken map[string]bool
+}
+
+func (p *problems) reader(name string, first int) *reader {
+	return &reader{problems: p, file: name, first: first, lines: map[string]int{}, broken: map[string]bool{}}
 }
 
 // value is what reads itself, since it can be written in several ways.
@@ -29,11 +35,10 @@ type value interface {
 	read(r *reader, n *yaml.Node, path string)
 }
 
-// readYAML reads a document into what into points to, and reports whether nothing
-// is wrong with its form.
+// readYAML reads a document into what into points to, and reports whether it is
+// one. What of it has a wrong form is left out.
 func (p *problems) readYAML(name string, text []byte, first int, into any) (*reader, bool) {
-	r := &reader{problems: p, file: name, first: first, lines: map[string]int{}}
-	before := len(p.all)
+	r := p.reader(name, first)
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var document, second yaml.Node
 	err := dec.Decode(&document)
@@ -52,7 +57,7 @@ func (p *problems) readYAML(name string, text []byte, first int, into any) (*rea
 		return r, false
 	}
 	r.any(document.Content[0], reflect.ValueOf(into).Elem(), "")
-	return r, len(p.all) == before
+	return r, true
 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
@@ -69,14 +74,19 @@ func (r *reader) syntax(err error) {
 }
 
 func (r *reader) wrong(n *yaml.Node, path, format string, args ...any) {
+	r.broken[path] = true
 	if path == "" {
 		path = "the file"
 	}
 	r.fail(r.file, r.first+n.Line, "%s %s", path, fmt.Sprintf(format, args...))
 }
 
-// at tells of a value by its path, or of the file where it is not there.
+// at tells of a value by its path, or of the file where it is not there. A value
+// of which was told already has no meaning that could be wrong.
 func (r *reader) at(path, format string, args ...any) {
+	if r.broken[path] {
+		return
+	}
 	r.fail(r.file, r.line(path), "%s %s", path, fmt.Sprintf(format, args...))
 }
 
@@ -199,6 +209,7 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, path string) {
 		needed := !strings.Contains(into.Type().Field(at[name]).Tag.Get("json"), ",omit")
 		if needed && !r.has(within(path, name)) {
 			r.wrong(n, path, "must have %s", name)
+			r.broken[within(path, name)] = true
 		}
 	}
 }

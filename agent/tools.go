@@ -112,11 +112,11 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 		t.Effect.Reads = true
 	default:
 		t.Effect.Expression = s.Effect
-		l.cel(r, "effect", s.Effect)
+		r.cel("effect", s.Effect, s.InputSchema, l.checks.Effect)
 	}
 	if s.NeedsApproval != nil {
 		t.Approval = s.NeedsApproval.Condition
-		l.cel(r, "needsApproval", t.Approval.Expression)
+		r.cel("needsApproval", t.Approval.Expression, s.InputSchema, l.checks.Approval)
 	}
 	if s.Approvers != nil {
 		a := r.approvers("approvers", *s.Approvers)
@@ -146,11 +146,12 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 	t.DryRunResult = json.RawMessage(s.DryRunResult)
 }
 
-func (l *loader) cel(r *reader, path, expression string) {
-	if expression == "" || l.checks.Condition == nil {
+// cel checks a condition. One whose schema is wrong is checked once that is right.
+func (r *reader) cel(path, expression string, schema jsonValue, check func(string, json.RawMessage) error) {
+	if expression == "" || check == nil || schema != nil && schema[0] != '{' {
 		return
 	}
-	if err := l.checks.Condition(expression); err != nil {
+	if err := check(expression, json.RawMessage(schema)); err != nil {
 		r.at(path, "is no condition: %v", err)
 	}
 }

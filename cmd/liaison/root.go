@@ -63,6 +63,11 @@ posts a check and a review.
 		newSetup(con),
 		newDoctor(con),
 	)
+	add("agent", "The agent:",
+		newInit(con),
+		newValidate(con),
+		newInfo(con),
+	)
 	add("service", "The service:",
 		newServe(environ, stderr),
 		newDemo(environ, stdout, stderr),
