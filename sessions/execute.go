@@ -188,7 +188,6 @@ func (e *Engine) storeOutcome(sessionID, id string, result tools.Result, fault e
 				return errNothingNew
 			}
 			d.step(h, step)
-			d.noteResult(h.rec)
 			return nil
 		})
 		if err == nil {

@@ -67,6 +67,9 @@ func (d *draft) step(h *held, s approvals.Step) {
 	case settled && (h.rec.Parked || h.rec.State.Ended() && h.rec.State != approvals.Denied):
 		d.tellPeople(v, ApprovalSettled)
 	}
+	if was == approvals.Executing {
+		d.noteResult(h.rec)
+	}
 	if s.Run {
 		d.after = append(d.after, func() { d.a.e.execute(d.a.id, h.rec.ID) })
 	}
