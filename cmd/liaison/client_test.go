@@ -28,7 +28,10 @@ func TestExitStatuses(t *testing.T) {
 			{"sessions", "list"}, {"sessions", "show", "ses_1"}, {"sessions", "tail", "ses_1"}, {"sessions", "tail", "--no-follow", "ses_1"},
 			{"sessions", "stop", "ses_1"}, {"send", "x"}, {"send", "--session", "ses_1", "x"}, {"trajectory", "ses_1"}, {"cost"}, {"cost", "ses_1"},
 			{"deliveries", "list"}, {"deliveries", "show", "d"}, {"deliveries", "replay", "d"},
-			{"dead", "list"}, {"dead", "retry", "l"}, {"dead", "drop", "l"}, {"compact"}, {"backup", filepath.Join(t.TempDir(), "b")}, {"backup", "-"},
+			{"dead", "list"}, {"dead", "retry", "l"}, {"dead", "drop", "l"},
+			{"approvals", "list"}, {"approvals", "list", "--session", "ses_1"}, {"approvals", "show", "a"}, {"approvals", "approve", "a"}, {"approvals", "deny", "a"},
+			{"call", "tool"}, {"tools"}, {"audit"},
+			{"compact"}, {"backup", filepath.Join(t.TempDir(), "b")}, {"backup", "-"},
 		} {
 			got := f.liaison(t, args...)
 			if got.status != want || !strings.Contains(got.stderr, "what to do") || got.stdout != "" {
@@ -55,12 +58,12 @@ func TestUnreachable(t *testing.T) {
 func TestExitHelp(t *testing.T) {
 	t.Parallel()
 	help := invocation{}.command(t, "--help")
-	for _, status := range []int{0, exitFailed, exitUnusable, exitUnreachable, exitNotFound, exitConflict, exitNotAllowed, exitBusy, exitInterrupted} {
+	for _, status := range []int{0, exitFailed, exitUnusable, exitUnreachable, exitNotFound, exitConflict, exitNotAllowed, exitBusy, exitWaiting, exitInterrupted} {
 		if !strings.Contains(help.stdout, fmt.Sprintf("\n  %3d  ", status)) {
 			t.Errorf("%d is not explained", status)
 		}
 	}
-	if n := len(exitMeanings()); n != 9 {
+	if n := len(exitMeanings()); n != 10 {
 		t.Errorf("%d statuses are explained", n)
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/liaison-bot/liaison/cmd/liaison/internal/remote"
 	"github.com/liaison-bot/liaison/cmd/liaison/internal/terminal"
 )
 
 const (
 	// completeWithin bounds what a shell waits for the service's answer.
 	completeWithin = 2 * time.Second
-	// maxCompleted is how many sessions a shell is offered.
+	// maxCompleted is how many sessions, or approvals, a shell is offered.
 	maxCompleted = 50
 )
 
@@ -22,8 +23,8 @@ func newCompletion(root *cobra.Command, stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
-		Long: `Print the script that lets a shell complete commands, flags, and the ids of the
-running service's sessions.
+		Long: `Print the script that lets a shell complete commands, flags, and what the running
+service has: sessions, approvals, tools.
 
   bash        liaison completion bash > /etc/bash_completion.d/liaison
               (needs the package bash-completion)
@@ -52,6 +53,21 @@ func (c *connection) completeSession(cmd *cobra.Command, args []string, _ string
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return c.complete(cmd, func(ctx context.Context, s *remote.Service) ([]cobra.Completion, error) {
+		list, err := listSessions(ctx, s, "", "", maxCompleted)
+		if err != nil {
+			return nil, err
+		}
+		offers := make([]cobra.Completion, 0, len(list.Sessions))
+		for _, session := range list.Sessions {
+			offers = append(offers, cobra.CompletionWithDesc(session.Id, terminal.Line(set(session.Title))))
+		}
+		return offers, nil
+	})
+}
+
+// complete offers what the service has; nothing where it is not there.
+func (c *connection) complete(cmd *cobra.Command, list func(context.Context, *remote.Service) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	s, err := c.open()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -63,13 +79,9 @@ func (c *connection) completeSession(cmd *cobra.Command, args []string, _ string
 	}
 	ctx, cancel := context.WithTimeout(ctx, completeWithin)
 	defer cancel()
-	list, err := listSessions(ctx, s, "", "", maxCompleted)
+	offers, err := list(ctx, s)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	offers := make([]cobra.Completion, 0, len(list.Sessions))
-	for _, session := range list.Sessions {
-		offers = append(offers, cobra.CompletionWithDesc(session.Id, terminal.Line(set(session.Title))))
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -19,6 +19,7 @@ const (
 	exitConflict    = 5
 	exitNotAllowed  = 6
 	exitBusy        = 7
+	exitWaiting     = 8
 	exitInterrupted = 130
 )
 
@@ -32,13 +33,14 @@ func exitMeanings() []struct {
 		meaning string
 	}{
 		{0, "it is done"},
-		{exitFailed, "it failed; also: the turn that was followed failed or was interrupted"},
+		{exitFailed, "it failed; also: the turn that was followed failed or was interrupted, or the tool that was called failed"},
 		{exitUnusable, "the command line, a file or a setting cannot be used; nothing was done"},
 		{exitUnreachable, "no service answers, or the connection was cut"},
-		{exitNotFound, "there is no such session, delivery or dead letter"},
-		{exitConflict, "it is not possible in the present state: the session was continued since or takes no follow-up, another backup runs"},
-		{exitNotAllowed, "the token is missing or wrong, or what was asked for is somebody else's"},
+		{exitNotFound, "there is no such session, delivery, dead letter, approval or tool"},
+		{exitConflict, "it is not possible in the present state: the session was continued since, is busy or takes no follow-up, it was decided otherwise already, another backup runs"},
+		{exitNotAllowed, "the token is missing or wrong, or what was asked for is somebody else's to see or to decide"},
 		{exitBusy, "the service cannot take it now; try again"},
+		{exitWaiting, "the tool call waits for a person's approval"},
 		{exitInterrupted, "Ctrl-C or SIGTERM ended it; a turn that was followed goes on"},
 	}
 }
