@@ -3,6 +3,7 @@ package approvals
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,11 +30,11 @@ func showInput(input json.RawMessage, mask func(string) string) string {
 	p := printer{dec: json.NewDecoder(bytes.NewReader(masked)), out: &out}
 	p.dec.UseNumber()
 	for {
-		switch err := p.value(); err {
-		case nil:
-		case io.EOF:
+		err := p.value()
+		if errors.Is(err, io.EOF) {
 			return mask(out.String())
-		default:
+		}
+		if err != nil {
 			return showText(mask(string(masked)))
 		}
 	}

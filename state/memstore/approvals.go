@@ -37,7 +37,7 @@ func (s *Store) ListApprovals(ctx context.Context, f state.ApprovalFilter, limit
 			return fmt.Errorf("list approvals before %s: %w", f.Before, state.ErrNotFound)
 		}
 		rows := sorted(s.data.approvals, func(a state.Approval) bool {
-			return (f.SessionID == "" || a.SessionID == f.SessionID) && !(f.Open && a.Ended) &&
+			return (f.SessionID == "" || a.SessionID == f.SessionID) && (!f.Open || !a.Ended) &&
 				(!known || newestFirst(last, a) < 0)
 		}, newestFirst)
 		for _, row := range rows[:min(len(rows), max(limit, 0))] {
