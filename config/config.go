@@ -57,6 +57,8 @@ type Config struct {
 	Slack  *Slack
 	Bridge Bridge
 
+	// RedactPatterns are RE2 expressions of further secrets.
+	RedactPatterns []string
 	// Unknown are names in the environment that look like settings of ours and
 	// are none, such as a misspelt one. They have no effect.
 	Unknown []string
@@ -163,8 +165,17 @@ func unknown(env map[string]string) []string {
 	return names
 }
 
-// Secrets returns every secret value of the settings, for the redactor.
+// Secrets returns every secret value of the settings.
 func (c *Config) Secrets() []string { return slices.Clone(c.secrets) }
+
+// Redactor returns what masks every secret of the settings, and all that has one of
+// the forms that they name.
+func (c *Config) Redactor() *redact.Redactor {
+	r := redact.New(c.secrets...)
+	// They were held against the same rules when they were read.
+	_ = r.AddPatterns(c.RedactPatterns...)
+	return r
+}
 
 // fromEnvironment is the source of a setting that the environment gave.
 const fromEnvironment = "environment"
@@ -194,7 +205,7 @@ func (v *values) textOf(env string) string {
 func (v *values) list(env string) ([]string, bool) {
 	text, set := v.get(env)
 	var items []string
-	for item := range strings.SplitSeq(text, ",") {
+	for item := range strings.SplitSeq(text, setting(env).between()) {
 		if item = strings.TrimSpace(item); item != "" {
 			items = append(items, item)
 		}
@@ -222,6 +233,7 @@ func build(v *values) (*Config, []error) {
 	c.Agent = buildAgent(v, p)
 	buildTurns(c, v, p)
 	buildRetention(c, v, p)
+	buildRedact(c, v, p)
 	buildBridge(c, v, p)
 	c.GitHub = buildGitHub(v, p)
 	c.Slack = buildSlack(v, p, c.PublicURL)

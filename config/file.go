@@ -119,13 +119,13 @@ func (f *file) scalar(key string, s Setting, n *yaml.Node) {
 				items = append(items, f.record(key, s, item))
 				continue
 			}
-			if item.Kind != yaml.ScalarNode || strings.Contains(item.Value, ",") {
-				f.fail(item, "%s must be a list of values without commas", key)
+			if item.Kind != yaml.ScalarNode || strings.Contains(item.Value, s.between()) {
+				f.fail(item, "%s must be a list of values without %s", key, map[bool]string{false: "commas", true: "line feeds"}[s.Lines])
 				return
 			}
 			items = append(items, item.Value)
 		}
-		f.values[key] = strings.Join(items, ",")
+		f.values[key] = strings.Join(items, s.between())
 	case s.List:
 		f.fail(n, "%s must be a list", key)
 	default:

@@ -25,6 +25,7 @@ const (
 	EnvRetainWorkspaces = "LIAISON_RETAIN_WORKSPACES"
 	EnvRetainSessions   = "LIAISON_RETAIN_SESSIONS"
 	EnvRetainAudit      = "LIAISON_RETAIN_AUDIT"
+	EnvRedactPatterns   = "LIAISON_REDACT_PATTERNS"
 	EnvLogLevel         = "LIAISON_LOG_LEVEL"
 	EnvLogFormat        = "LIAISON_LOG_FORMAT"
 	EnvGitHubAppID      = "GITHUB_APP_ID"
@@ -79,8 +80,9 @@ type Setting struct {
 	// Secret ones are masked everywhere and have no default.
 	Secret bool
 	// List ones may be a sequence in the file; in the environment they are
-	// separated by commas.
-	List bool
+	// separated by commas, or by line feeds where Lines is set.
+	List  bool
+	Lines bool
 	// Fields are the names, in the file, of what the items of a list are made of;
 	// in the environment they come in this order, with Separator between them.
 	// Those at the end may be left out.
@@ -88,6 +90,14 @@ type Setting struct {
 	Separator string
 	// Doc says what it does, for "liaison help config".
 	Doc string
+}
+
+// between is what stands between the items of a list.
+func (s Setting) between() string {
+	if s.Lines {
+		return "\n"
+	}
+	return ","
 }
 
 // Settings returns every setting, in the order in which a person reads them.
@@ -141,6 +151,8 @@ func Settings() []Setting {
 			Doc: "How long a session in which nothing happens is kept, with its record. 0 keeps it for ever."},
 		{Env: EnvRetainAudit, Key: "retention.audit", Default: "400d",
 			Doc: "How long a line of the audit log is kept, whatever became of its session. 0 keeps it for ever."},
+		{Env: EnvRedactPatterns, Key: "redact.patterns", List: true, Lines: true,
+			Doc: "Forms of further secrets, as RE2 expressions such as corp-[0-9a-f]{32}: what one matches is masked wherever Liaison writes or shows something. In the environment each stands on a line of its own. At most 50 of up to 500 bytes; one that matches nothing at all is refused. What runs is never masked."},
 		{Env: EnvLogLevel, Key: "log.level", Default: "info",
 			Doc: "Least severity that is logged: debug, info, warn or error. Debug includes the bridge's own output."},
 		{Env: EnvLogFormat, Key: "log.format", Default: "text",

@@ -14,7 +14,6 @@ import (
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/bridge/install"
 	"github.com/liaison-bot/liaison/config"
-	"github.com/liaison-bot/liaison/redact"
 )
 
 // installCheckBudget bounds the start of a freshly installed bridge for --check.
@@ -58,7 +57,7 @@ CURSOR_SDK_BRIDGE_BIN is not; start it again after an installation.`,
 				return unusable(err)
 			}
 			if err != nil {
-				return redact.New(cfg.Secrets()...).Error(fmt.Errorf("install the vendor's bridge: %w", err))
+				return cfg.Redactor().Error(fmt.Errorf("install the vendor's bridge: %w", err))
 			}
 			return reportInstalled(c.OutOrStdout(), result, o.Dir, cfg)
 		},
@@ -103,7 +102,7 @@ func startOnce(ctx context.Context, path string, cfg *config.Config) (err error)
 		return err
 	}
 	choice.options.StateRoot, choice.options.Args = dir, nil
-	choice.options.Redact = redact.New(cfg.Secrets()...).String
+	choice.options.Redact = cfg.Redactor().String
 	client, err := bridge.New(choice.options)
 	if err != nil {
 		return err

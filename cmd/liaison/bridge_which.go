@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/liaison-bot/liaison/config"
-	"github.com/liaison-bot/liaison/redact"
 )
 
 func newBridgeWhich(environ []string) *cobra.Command {
@@ -28,7 +27,7 @@ trusted, 2 when a setting cannot be used.`,
 			}
 			choice, err := chooseBridge(cfg)
 			if err != nil {
-				return redact.New(cfg.Secrets()...).Error(err)
+				return cfg.Redactor().Error(err)
 			}
 			if asJSON {
 				out := json.NewEncoder(c.OutOrStdout())

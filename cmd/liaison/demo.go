@@ -22,7 +22,6 @@ import (
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/handlers/api"
 	"github.com/liaison-bot/liaison/internal/sim"
-	"github.com/liaison-bot/liaison/redact"
 )
 
 func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -115,7 +114,7 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 	if err != nil {
 		return unusable(err)
 	}
-	secrets := redact.New(cfg.Secrets()...)
+	secrets := cfg.Redactor()
 	recent := api.NewLogs(cfg.LogLevel)
 	s, err := newService(ctx, cfg, secrets, newLogger(logs, "text", cfg.LogLevel, secrets, recent), recent)
 	if err != nil {

@@ -50,7 +50,8 @@ setting cannot be used.`,
 			ctx, cancel := context.WithTimeout(c.Context(), doctorTime)
 			defer cancel()
 			configToken := con.getenv(envSlackConfigToken)
-			mask := redact.New(append(cfg.Secrets(), configToken)...)
+			mask := cfg.Redactor()
+			mask.Add(configToken)
 			findings, err := examine(ctx, cfg, mask)
 			if err != nil {
 				return mask.Error(err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/handlers/api"
-	"github.com/liaison-bot/liaison/redact"
 )
 
 func newServe(environ []string, stderr io.Writer) *cobra.Command {
@@ -40,7 +39,7 @@ supervisor should start it again), 2 when a setting cannot be used.`,
 
 // serve runs the service with these settings and logs to w.
 func serve(ctx context.Context, cfg *config.Config, w io.Writer) error {
-	secrets := redact.New(cfg.Secrets()...)
+	secrets := cfg.Redactor()
 	recent := api.NewLogs(cfg.LogLevel)
 	log := newLogger(w, cfg.LogFormat, cfg.LogLevel, secrets, recent)
 	if len(cfg.Unknown) > 0 {
