@@ -27,7 +27,12 @@ import (
 // nothing of it but its command line, its files and what it does to the world.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(runMain(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == headersMode {
+		os.Exit(runHeadersCommand(os.Args))
+	}
+	os.Exit(runMain(m))
+}
 
 func runMain(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "liaison-test-")

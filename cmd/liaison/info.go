@@ -22,6 +22,7 @@ type information struct {
 	engine   *sessions.Engine
 	keeper   *sessions.Keeper
 	platform *platforms
+	agents   *agents
 }
 
 func (i *information) snapshot() any {
@@ -41,6 +42,7 @@ func (i *information) snapshot() any {
 		Version   string             `json:"version"`
 		StartedAt time.Time          `json:"startedAt"`
 		Model     string             `json:"model,omitempty"`
+		Agent     agentInfo          `json:"agent"`
 		Bridge    bridgeInfo         `json:"bridge"`
 		Channels  map[string]channel `json:"channels"`
 		Engine    sessions.Status    `json:"engine"`
@@ -50,6 +52,7 @@ func (i *information) snapshot() any {
 		Version:   buildVersion(),
 		StartedAt: i.started,
 		Model:     i.cfg.Model,
+		Agent:     i.agents.info(),
 		Bridge:    bridgeInfo{i.choice, i.platform.result("bridge")},
 		Channels:  map[string]channel{"github": {}, "slack": {}, sessions.ChannelHTTP: {On: true}},
 		Engine:    i.engine.Status(),

@@ -55,6 +55,7 @@ type service struct {
 	slack    *slack.Channel // nil when the channel is off
 	reach    *slackAccess   // likewise
 	upkeep   *gitHubUpkeep  // likewise
+	agents   *agents
 	engine   *sessions.Engine
 	platform *platforms
 	api      *api.API
@@ -141,8 +142,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	if cfg.GitHub == nil && cfg.Slack == nil {
 		log.Warn(`no webhooks are taken: set GITHUB_APP_ID to turn GitHub on ("liaison help config"), or try "liaison demo"; the HTTP API is served all the same`)
 	}
-	hostTools, err := newTools(s)
-	if err != nil {
+	if s.agents, err = newAgents(s, cfg, secrets.String, log); err != nil {
 		return nil, err
 	}
 	if s.github != nil {
@@ -159,7 +159,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		TurnTimeout:     cfg.TurnTimeout,
 		Limits:          turnLimits(cfg.TurnLimits),
 		Prices:          prices(cfg.Prices),
-		Agent:           func() sessions.Agent { return sessions.Agent{Model: cfg.Model, Tools: hostTools} },
+		Agent:           s.agents.agent,
 		Redact:          secrets.String,
 		Logger:          log,
 		Metrics:         counts,
@@ -170,7 +170,7 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 	}
 
 	s.platform = newPlatforms(s.bridge, s.github, s.slack, s.reach, secrets.String, log)
-	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, keeper: s.keeper, platform: s.platform}
+	info := &information{started: time.Now(), cfg: cfg, choice: choice, engine: s.engine, keeper: s.keeper, platform: s.platform, agents: s.agents}
 	s.api = newAPI(s, cfg, info, logs)
 	s.server = handlers.NewServer(handlers.New(handlers.Options{
 		Inbox:         s.store,

@@ -2,11 +2,11 @@ package main
 
 import "github.com/liaison-bot/liaison/tools"
 
-// newTools gathers what agents may call on the host: each surface brings its own.
-func newTools(s *service) (*tools.Registry, error) {
+// toolsOfService gathers the service's own tools: each surface brings those that act on it.
+func toolsOfService(s *service) []tools.Tool {
 	var all []tools.Tool
 	if s.github != nil {
 		all = append(all, s.github.Tools()...)
 	}
-	return tools.New(all...)
+	return all
 }

@@ -17,15 +17,13 @@ const (
 )
 
 // shell sets limits, which are kept where they are lower already, and becomes the
-// program: process id, signals and exit status are the program's. Shells name the
-// number of processes differently.
+// program: process id, signals and exit status are the program's.
 const shell = `umask 077
 ulimit -c 0 2>/dev/null || :
 ulimit -d "$1" 2>/dev/null || :
 ulimit -f "$2" 2>/dev/null || :
 ulimit -n "$3" 2>/dev/null || :
-[ -z "$4" ] || ulimit -u "$4" 2>/dev/null || ulimit -p "$4" 2>/dev/null || :
-shift 4
+shift 3
 exec "$@"`
 
 const shellPath = "/bin/sh"
@@ -36,5 +34,5 @@ func limited(argv []string) []string {
 	if _, err := os.Stat(shellPath); err != nil {
 		return argv
 	}
-	return append([]string{shellPath, "-c", shell, "tool", maxData, maxFile, maxOpened, maxProcesses()}, argv...)
+	return append([]string{shellPath, "-c", shell, "tool", maxData, maxFile, maxOpened}, argv...)
 }

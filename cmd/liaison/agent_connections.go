@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/url"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/liaison-bot/liaison/agent"
+	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/tools"
+)
+
+// Bounds of a command that prints the headers of a connection. It asks somebody for
+// a token, and stands between a person and their answer.
+const (
+	headersTimeout = 30 * time.Second
+	// headersGrace is how long what it has started may hold its output open.
+	headersGrace = time.Second
+	maxHeaders   = 64 << 10
+	// maxHeadersSaid bounds what of its standard error goes to the log.
+	maxHeadersSaid = 4 << 10
+)
+
+// connector makes servers of an agent's connections.
+type connector struct {
+	// lookup knows the environment of the host.
+	lookup func(name string) (string, bool)
+	// redact masks secrets in what a command says.
+	redact func(string) string
+	log    *slog.Logger
+}
+
+// servers returns what resolves an agent's connections for a turn, or nil where it
+// has none.
+func (c connector) servers(def *agent.Definition) func(ctx context.Context, t tools.Turn) (map[string]bridge.MCPServer, error) {
+	var given []agent.Connection
+	for _, one := range def.Connections {
+		if !one.HostOnly {
+			given = append(given, one)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, t tools.Turn) (map[string]bridge.MCPServer, error) {
+		out := make(map[string]bridge.MCPServer, len(given))
+		for _, one := range given {
+			server, err := c.server(ctx, one, def.Dir, t)
+			if err != nil {
+				return nil, err
+			}
+			out[one.Name] = server
+		}
+		return out, nil
+	}
+}
+
+func (c connector) server(ctx context.Context, one agent.Connection, dir string, t tools.Turn) (bridge.MCPServer, error) {
+	one, err := one.Resolve(c.lookup)
+	if err != nil {
+		return bridge.MCPServer{}, err
+	}
+	if one.Transport == agent.Stdio {
+		return bridge.MCPServer{Command: one.Command, Args: one.Args, Env: one.Env, Dir: dir}, nil
+	}
+	if !private(one.URL) {
+		return bridge.MCPServer{}, fmt.Errorf("connection %s: its url must begin with https://, or with http:// on this machine", one.Name)
+	}
+	server := bridge.MCPServer{URL: one.URL, Headers: one.Headers, Transport: bridge.MCPStreamableHTTP}
+	if one.Transport == agent.SSE {
+		server.Transport = bridge.MCPSSE
+	}
+	if len(one.HeadersCommand) == 0 {
+		return server, nil
+	}
+	more, err := c.headers(ctx, one, dir, t)
+	if err != nil {
+		return bridge.MCPServer{}, fmt.Errorf("connection %s: its headersCommand %w, so that the turn is not run without them", one.Name, err)
+	}
+	server.Headers = maps.Clone(server.Headers)
+	if server.Headers == nil {
+		server.Headers = make(map[string]string, len(more))
+	}
+	maps.Copy(server.Headers, more)
+	return server, nil
+}
+
+// private reports whether nobody on the way can read what is sent to an address.
+// What a file holds was seen when it was read, but not what a variable does.
+func private(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// headers runs a connection's command. Its error goes on from the command's name, and
+// shows nothing of what it printed.
+func (c connector) headers(ctx context.Context, one agent.Connection, dir string, t tools.Turn) (map[string]string, error) {
+	limited, cancel := context.WithTimeout(ctx, headersTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(limited, one.HeadersCommand[0], one.HeadersCommand[1:]...)
+	out, said := &atMost{left: maxHeaders}, &atMost{left: maxHeadersSaid}
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, out, said, headersGrace
+	cmd.Env = c.environment(one, t)
+	err := cmd.Run()
+	if err != nil {
+		c.log.Error("the command for a connection's headers failed", "connection", one.Name, "session", t.SessionID,
+			"error", err, "stderr", c.redact(said.text.String()))
+	}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("was cut short: %w", context.Cause(ctx))
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("took longer than %s", headersTimeout)
+	case errors.As(err, &exit):
+		return nil, fmt.Errorf("failed with %s (what it said is in the service's log)", exit.ProcessState)
+	case err != nil:
+		return nil, fmt.Errorf("cannot be run: %w", err)
+	case out.over:
+		return nil, fmt.Errorf("printed more than %d bytes", maxHeaders)
+	}
+	return readHeaders(out.text.Bytes())
+}
+
+// environment is what the command gets: who asks, and what programs need.
+func (c connector) environment(one agent.Connection, t tools.Turn) []string {
+	env := []string{
+		"LIAISON_CONNECTION=" + one.Name, "LIAISON_SESSION_ID=" + t.SessionID, "LIAISON_SESSION_CHANNEL=" + t.Channel,
+		"LIAISON_SESSION_MODE=" + t.Mode, "LIAISON_SESSION_PRINCIPAL=" + t.Principal,
+	}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SystemRoot", "USERPROFILE", "TEMP"} {
+		if value, set := c.lookup(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// readHeaders reads one JSON object of texts.
+func readHeaders(data []byte) (map[string]string, error) {
+	var headers map[string]string
+	if err := json.Unmarshal(data, &headers); err != nil || headers == nil {
+		return nil, errors.New("did not print one JSON object whose values are texts")
+	}
+	for name, value := range headers {
+		if !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
+			return nil, errors.New("printed something that is no header of HTTP")
+		}
+	}
+	return headers, nil
+}
+
+// headerName reports whether a name is a token (https://www.rfc-editor.org/rfc/rfc9110#name-tokens).
+func headerName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// atMost keeps the beginning of what is written to it.
+type atMost struct {
+	text bytes.Buffer
+	left int
+	// over is set when there was more.
+	over bool
+}
+
+// Write implements [io.Writer], and takes all.
+func (w *atMost) Write(p []byte) (int, error) {
+	n := min(len(p), w.left)
+	w.text.Write(p[:n])
+	w.left -= n
+	w.over = cmp.Or(w.over, n < len(p))
+	return len(p), nil
+}
