@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,7 +28,12 @@ func folderTool(t *testing.T, script string) agent.Tool {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "run"), []byte(script), 0o700); err != nil {
+	// While no process is started: one that still had it open for writing would keep
+	// it from being run.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(filepath.Join(dir, "run"), []byte(script), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return agent.Tool{

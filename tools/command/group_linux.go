@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"math"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +22,11 @@ func awaitExit(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// closeOnExec keeps what this process was itself started with, beyond the three
+// standard streams, from tools: what Go opens is kept anyway. Kernels before 5.11
+// cannot (close_range(2)).
+func closeOnExec() {
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // see above
 }

@@ -10,3 +10,6 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tr
 
 // awaitExit reports that this system cannot wait without reaping.
 func awaitExit(int) bool { return false }
+
+// closeOnExec does nothing: these systems cannot mark all files at once.
+func closeOnExec() {}

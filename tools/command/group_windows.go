@@ -73,3 +73,6 @@ func awaitExit(int) bool { return false }
 func limited(argv []string) []string { return argv }
 
 func signalled(state *os.ProcessState) string { return state.String() }
+
+// closeOnExec does nothing: a process gets the handles that are named for it.
+func closeOnExec() {}

@@ -17,13 +17,15 @@ const (
 )
 
 // shell sets limits, which are kept where they are lower already, and becomes the
-// program: process id, signals and exit status are the program's.
+// program: process id, signals and exit status are the program's. Shells name the
+// number of processes differently.
 const shell = `umask 077
 ulimit -c 0 2>/dev/null || :
 ulimit -d "$1" 2>/dev/null || :
 ulimit -f "$2" 2>/dev/null || :
 ulimit -n "$3" 2>/dev/null || :
-shift 3
+[ -z "$4" ] || ulimit -u "$4" 2>/dev/null || ulimit -p "$4" 2>/dev/null || :
+shift 4
 exec "$@"`
 
 const shellPath = "/bin/sh"
@@ -34,5 +36,5 @@ func limited(argv []string) []string {
 	if _, err := os.Stat(shellPath); err != nil {
 		return argv
 	}
-	return append([]string{shellPath, "-c", shell, "tool", maxData, maxFile, maxOpened}, argv...)
+	return append([]string{shellPath, "-c", shell, "tool", maxData, maxFile, maxOpened, maxProcesses()}, argv...)
 }

@@ -46,6 +46,7 @@ func (p *process) run(ctx context.Context) error {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(p.input), p.stdout, p.stderr
 	p.cmd.WaitDelay = drain
 	p.cmd.SysProcAttr = attributes()
+	closeOnExec()
 
 	started, done := make(chan error, 1), make(chan struct{})
 	go p.own(started, done)
