@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/liaison-bot/liaison/approvals"
@@ -101,10 +103,10 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 // places reads who decides where.
 func (r *reader) places(path string, all map[string]approversSetting, form *regexp.Regexp, what string, name func(string) string) map[string]approvals.Approvers {
 	var out map[string]approvals.Approvers
-	for place, a := range all {
+	for _, place := range slices.Sorted(maps.Keys(all)) {
 		at := within(path, place)
 		if !form.MatchString(place) {
-			r.at(at, "is not for %s", what)
+			r.at(at, "must be for %s", what)
 			continue
 		}
 		if _, twice := out[name(place)]; twice {
@@ -114,7 +116,7 @@ func (r *reader) places(path string, all map[string]approversSetting, form *rege
 		if out == nil {
 			out = map[string]approvals.Approvers{}
 		}
-		out[name(place)] = r.approvers(at, a)
+		out[name(place)] = r.approvers(at, all[place])
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 )
@@ -69,9 +68,8 @@ func (t Tool) commandLine() string {
 	words := append([]string(nil), t.Run...)
 	dir := path.Join(laidTools, t.Name)
 	for i, word := range words {
-		// A word that names a file of the tool is one of the workspace.
-		if _, err := fs.Stat(t.Files, path.Clean(word)); err == nil && path.Clean(word) != "." {
-			words[i] = path.Join(dir, word)
+		if i == 0 && strings.Contains(word, "/") || strings.HasPrefix(word, "./") {
+			words[i] = path.Join(dir, word) // a file of the tool's folder
 		}
 	}
 	return strings.Join(words, " ")

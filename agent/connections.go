@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -124,8 +126,8 @@ func loopback(host string) bool {
 }
 
 func (r *reader) headers(all map[string]string) {
-	for name, value := range all {
-		at := within("headers", name)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		at, value := within("headers", name), all[name]
 		switch {
 		case !headerName.MatchString(name):
 			r.at(at, "is not the name of a header")

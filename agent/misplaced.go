@@ -87,7 +87,7 @@ func (l *loader) nearly(dir, main string, near []string) string {
 }
 
 func (l *loader) belongs(file, place string) {
-	l.warn(file, 0, "is not read; it belongs into %s", place)
+	l.warn(file, 0, "is not read; it belongs in %s", place)
 }
 
 // knownAs reports whether something at the top of a folder is read.

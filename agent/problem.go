@@ -69,5 +69,5 @@ func (p *problems) sorted() []Problem {
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	return all
+	return slices.Compact(all)
 }

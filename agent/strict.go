@@ -208,7 +208,7 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, path string) {
 	for _, name := range names {
 		needed := !strings.Contains(into.Type().Field(at[name]).Tag.Get("json"), ",omit")
 		if needed && !r.has(within(path, name)) {
-			r.wrong(n, path, "must have %s", name)
+			r.wrong(n, path, "must have the key %s", name)
 			r.broken[within(path, name)] = true
 		}
 	}

@@ -60,8 +60,6 @@ func (l *loader) tools() {
 			t.Dir = filepath.Join(l.def.Dir, toolsDir, e.name)
 		}
 		switch {
-		case s.Host && r.has("flavor"):
-			r.at("flavor", "does not go with host: the service's own tools run in it")
 		case s.Host:
 			t.Flavor = Host
 		case t.Flavor == "":
@@ -85,7 +83,7 @@ func (l *loader) fits(r *reader, t Tool) {
 	why := ""
 	switch t.Flavor {
 	case Host:
-		foreign = []string{"description", "inputSchema", "outputSchema", "effect", "env", "dryRunResult", "run"}
+		foreign = []string{"flavor", "description", "inputSchema", "outputSchema", "effect", "env", "dryRunResult", "run"}
 		why = "is the service's own for this tool"
 		if l.checks.HostTool != nil && !known {
 			r.at("host", "names %s, which is none of the service's own tools", t.Name)
@@ -180,6 +178,9 @@ func (l *loader) executable(r *reader, s toolSettings, dir string, t *Tool) {
 		t.Run = []string{"./run"}
 	}
 	l.program(r, dir, t.Run[0])
+	for _, word := range t.Run[1:] {
+		l.argument(r, dir, word)
+	}
 	if t.Flavor != OnAgent {
 		if l.def.Dir == "" {
 			l.fail(dir, 0, "runs a program, which a folder that is built in has not")
@@ -226,5 +227,18 @@ func (l *loader) program(r *reader, dir, name string) {
 		r.at("run", "is %s, which is not in %s", name, dir)
 	case !f.exec && runtime.GOOS != "windows" && l.def.Dir != "":
 		l.fail(f.path, 0, "cannot be executed; chmod +x it")
+	}
+}
+
+// argument checks a word behind the program. One that begins with "./" stands for
+// a file of the folder; others are passed on as they are, and a call works in the
+// session's workspace.
+func (l *loader) argument(r *reader, dir, word string) {
+	file := path.Join(dir, word)
+	switch there := l.tree.file(file) != nil; {
+	case strings.HasPrefix(word, "./") && !there:
+		r.at("run", "has %s, which is not in %s", word, dir)
+	case !strings.HasPrefix(word, "./") && there && word != "":
+		r.warn(r.file, r.line("run"), "run has %s, which is looked for in the workspace; write ./%[1]s for the file in %s", word, dir)
 	}
 }

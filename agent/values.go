@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -36,7 +37,10 @@ func parseDuration(text string) (time.Duration, error) {
 		return time.Duration(n) * day, err
 	}
 	more, err := time.ParseDuration(rest)
-	return time.Duration(n)*day + more, err
+	if err != nil || more < 0 || more >= day {
+		return 0, fmt.Errorf("%.50q is not less than a day", rest)
+	}
+	return time.Duration(n)*day + more, nil
 }
 
 // condition is true, false, or a text in CEL.
