@@ -113,11 +113,18 @@ type office struct {
 	// answers are what the agent was answered, in order.
 	answers []string
 	policy  approvals.Policy
+	// direct lets people call the tool themselves.
+	direct bool
 }
 
 // inOffice runs f in a bubble. The agent makes the calls of script, one after another,
 // in turns whose prompt does not speak of an outcome.
 func inOffice(t *testing.T, f func(o *office)) {
+	t.Helper()
+	inOfficeWith(t, nil, f)
+}
+
+func inOfficeWith(t *testing.T, adjust func(*Options), f func(o *office)) {
 	t.Helper()
 	o := &office{policy: approvals.Policy{
 		Approvers: approvals.Approvers{Slack: []string{"U1", "U2", "U3"}}, MinApprovals: 1,
@@ -133,6 +140,9 @@ func inOffice(t *testing.T, f func(o *office)) {
 			t.Fatal(err)
 		}
 		options.Agent = func() Agent { return Agent{Tools: registry} }
+		if adjust != nil {
+			adjust(options)
+		}
 	}, func(h *house) {
 		o.house = h
 		h.runner.run = o.calls(`{"label":"x"}`)
@@ -142,7 +152,8 @@ func inOffice(t *testing.T, f func(o *office)) {
 
 func (o *office) tool() tools.Tool {
 	return tools.Tool{
-		Name: "set_labels", Description: "Sets labels.\nMore of it.",
+		Direct: func() bool { return o.direct },
+		Name:   "set_labels", Description: "Sets labels.\nMore of it.",
 		Gate: &tools.Gate{
 			Needs:  func(tools.Call) (bool, error) { return true, nil },
 			Policy: func(tools.Call) approvals.Policy { return o.policy },
@@ -318,4 +329,12 @@ func (o *office) audit() []string {
 		out = append(out, strings.TrimSpace(e.Action+" "+e.By))
 	}
 	return out
+}
+
+// put stores an approval as an earlier process left it.
+func (o *office) put(row state.Approval) {
+	o.t.Helper()
+	if _, err := o.store.Commit(context.Background(), state.Change{Approvals: []state.Approval{row}}); err != nil {
+		o.t.Fatal(err)
+	}
 }

@@ -272,7 +272,7 @@ func (h heard) answer() tools.Result {
 
 // outcomeOf is what the agent reads of an approval that has ended.
 func outcomeOf(v approvals.View) tools.Result {
-	return tools.Result{Text: forAgent(v), IsError: v.State != approvals.Done}
+	return tools.Result{Text: v.ForAgent(), IsError: v.State != approvals.Done}
 }
 
 // pending tells an agent that its call waits for people.
@@ -288,15 +288,3 @@ func pending(r approvals.Record) tools.Result {
 }
 
 func refusal(text string) tools.Result { return tools.Result{Text: text, IsError: true} }
-
-// forAgent is what the agent reads of an approval that has ended.
-func forAgent(v approvals.View) string {
-	text := fmt.Sprintf("The call of %s (%s) is %s.", v.Tool, v.ID, v.State)
-	if v.Decision != nil && v.Decision.Reason != "" {
-		text += " Reason: " + v.Decision.Reason
-	}
-	if v.Outcome != nil {
-		text += " Answer: " + v.Outcome.Text
-	}
-	return text
-}

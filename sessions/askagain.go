@@ -57,7 +57,7 @@ func (a *actor) takeUp(d *draft, h *held, c tools.Call, w *waiter) (*tools.Resul
 
 // deniedBefore answers the repetition of a call that people have refused.
 func (a *actor) deniedBefore(r approvals.Record) tools.Result {
-	text := forAgent(a.e.shown(r))
+	text := a.e.shown(r).ForAgent()
 	return tools.Result{
 		Text:    fmt.Sprintf("This call was refused before in this turn, and is not asked for again. %s", text),
 		IsError: true, Final: true,

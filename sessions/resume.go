@@ -19,7 +19,7 @@ const outcomeMessage = "approval:"
 func (d *draft) resume(r approvals.Record, v approvals.View) {
 	a := d.a
 	told := state.Gathered{
-		Message: forAgent(v), MessageID: outcomeMessage + r.ID, Principal: r.Requester.Principal,
+		Message: v.ForAgent(), MessageID: outcomeMessage + r.ID, Principal: r.Requester.Principal,
 		Request: a.resumed(r, v), At: a.e.now(),
 	}
 	reason := "what became of " + r.ID + ": " + string(r.State)
