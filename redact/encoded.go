@@ -64,12 +64,10 @@ func (r *Redactor) hides(word string, depth int) bool {
 			return true
 		}
 	}
-	for part := range strings.FieldsFuncSeq(word, notBase64) {
-		if len(part) >= minEncoded && r.hidesBase64(part, depth) {
-			return true
-		}
+	if r.hidesBase64(word, base64.RawStdEncoding, "+/", depth) {
+		return true
 	}
-	return false
+	return strings.ContainsAny(word, "-_") && r.hidesBase64(word, base64.RawURLEncoding, "-_", depth)
 }
 
 func (r *Redactor) masks(text string, depth int) bool {
@@ -110,32 +108,26 @@ func unescape(word string, mark byte) (string, bool) {
 	return string(out), changed
 }
 
-func notBase64(c rune) bool {
-	switch {
-	case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '+', c == '/', c == '-', c == '_':
-		return false
+// hidesBase64 looks at all parts of a word that an encoding with these two further
+// characters can have made, from each place at which a group may begin: what stands
+// before it may be a path.
+func (r *Redactor) hidesBase64(word string, encoding *base64.Encoding, two string, depth int) bool {
+	other := func(c rune) bool {
+		return (c < 'A' || 'Z' < c) && (c < 'a' || 'z' < c) && (c < '0' || '9' < c) && !strings.ContainsRune(two, c)
 	}
-	return true
-}
-
-// hidesBase64 looks at a part from each place at which a group may begin: what
-// stands before it may be a path.
-func (r *Redactor) hidesBase64(part string, depth int) bool {
-	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(part, "-_") {
-		encoding = base64.RawURLEncoding
-	}
-	for from := range 4 {
-		text := part[from:]
-		if len(text)%4 == 1 {
-			text = text[:len(text)-1]
+	for part := range strings.FieldsFuncSeq(word, other) {
+		if len(part) < minEncoded {
+			continue
 		}
-		decoded, err := encoding.DecodeString(text)
-		if err != nil {
-			return false // the alphabet is the other one
-		}
-		if r.masks(string(decoded), depth) {
-			return true
+		for from := range 4 {
+			text := part[from:]
+			if len(text)%4 == 1 {
+				text = text[:len(text)-1]
+			}
+			// The alphabet is right, so that it can be decoded.
+			if decoded, err := encoding.DecodeString(text); err == nil && r.masks(string(decoded), depth) {
+				return true
+			}
 		}
 	}
 	return false
