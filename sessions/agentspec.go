@@ -15,6 +15,8 @@ type Agent struct {
 	Version string
 	// Tools are what agents may call on the host; nil offers none.
 	Tools *tools.Registry
+	// Scripts are the names of tools that are scripts for the agent's own machine.
+	Scripts []string
 	// Model is the model's name, and ModelParams its settings; an empty name leaves
 	// it to the bridge.
 	Model       string

@@ -143,8 +143,16 @@ func (a *actor) ask(c tools.Call, rec approvals.Record, w *waiter) (*tools.Resul
 
 // opened drafts a new approval.
 func (a *actor) opened(d *draft, c tools.Call, rec approvals.Record) *held {
-	if a.running != nil && a.running.row.ID == c.TurnID {
+	switch {
+	case a.running != nil && a.running.row.ID == c.TurnID:
 		rec.Requester, rec.Authors, rec.Subject = a.requesting(c, a.view(a.running.row))
+	case a.direct != nil && a.direct.call.TurnID == c.TurnID:
+		// Whoever calls asks for it, whoever asked for the work that the session is about.
+		who, authors, subject := a.requesting(c, a.direct.view)
+		rec.Authors, rec.Subject = authors, subject
+		if who.Principal == c.Principal {
+			rec.Requester = who
+		}
 	}
 	h := &held{}
 	step := approvals.Open(rec, a.e.now())

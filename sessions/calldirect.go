@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
@@ -42,10 +43,8 @@ type ToolAnswer struct {
 
 // Bounds of direct calls.
 const (
-	// DefaultToolCall is how long a tool may take that names no time of its own.
-	DefaultToolCall = 2 * time.Minute
-	// MaxToolCall is the longest that any may take.
-	MaxToolCall = 10 * time.Minute
+	// MaxToolCall is the longest that one takes, what surrounds the tool included.
+	MaxToolCall = tools.MaxTimeout + time.Minute
 	// maxDirectCalls is how many are under way at once: they take processes of the
 	// host, beside those of the turns.
 	maxDirectCalls = 8
@@ -61,7 +60,7 @@ var (
 	// says where.
 	ErrToolInput = errors.New("the input is not what the tool takes")
 	// ErrAgentTool means that the tool is a script for the agent's own machine.
-	ErrAgentTool = errors.New("the tool runs where the agent runs, and not on the host")
+	ErrAgentTool = tools.ErrAgentTool
 )
 
 // UnknownToolError names the tools that exist.
@@ -97,7 +96,7 @@ func (e *Engine) DirectTools(ctx context.Context, sessionID string) ([]DirectToo
 	if sessionID != "" {
 		sess, err := e.store.Session(ctx, sessionID)
 		if err == nil {
-			turn, err = e.sessionTurn(ctx, sess, ToolCall{})
+			_, turn, err = e.sessionTurn(ctx, sess, ToolCall{})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the tools of session %.80q: %w", sessionID, err)
@@ -200,6 +199,9 @@ func (e *Engine) newDirect(turn tools.Turn, c ToolCall) (*directCall, error) {
 		return &directCall{e: e, agent: agent, tool: t, call: tools.Call{
 			Turn: turn, CallID: "tool_" + t.Name + "_" + e.newID(), Input: c.Input,
 		}}, nil
+	}
+	if slices.Contains(agent.Scripts, c.Tool) {
+		return nil, ErrAgentTool
 	}
 	return nil, &UnknownToolError{Tool: c.Tool, Names: names}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,21 +24,22 @@ func (e *Engine) scratchTurn(c ToolCall) tools.Turn {
 
 // sessionTurn stands for the turn of a call in a session. What the session is about
 // is what the newest turn of its own surface was about.
-func (e *Engine) sessionTurn(ctx context.Context, s state.Session, c ToolCall) (tools.Turn, error) {
+func (e *Engine) sessionTurn(ctx context.Context, s state.Session, c ToolCall) (Turn, tools.Turn, error) {
 	turns, err := e.store.Turns(ctx, s.ID)
 	if err != nil {
-		return tools.Turn{}, fmt.Errorf("read turns of session %s: %w", s.ID, err)
+		return Turn{}, tools.Turn{}, fmt.Errorf("read turns of session %s: %w", s.ID, err)
 	}
-	t := e.scratchTurn(c)
-	t.SessionID, t.Channel, t.Mode = s.ID, s.Channel, string(s.Mode)
-	t.Surface, t.DryRun = maps.Clone(s.Surface), s.DryRun || c.DryRun
+	asked := state.Turn{ID: turnPrefix + e.newID(), SessionID: s.ID, Channel: s.Channel, Principal: c.Principal}
 	for _, past := range slices.Backward(turns) {
 		if cmp.Or(past.Channel, s.Channel) == s.Channel && len(past.Request) > 0 {
-			t.Request = past.Request
+			asked.Request, asked.Revision = past.Request, past.Revision
 			break
 		}
 	}
-	return t, nil
+	view := viewIn(s, asked)
+	t := e.toolTurn(s.Channel, view, e.Workspace(s.ID))
+	t.Attempt, t.DryRun = 0, s.DryRun || c.DryRun
+	return view, t, nil
 }
 
 // beginDirect begins a call in the actor's session, which it has for itself until
@@ -57,13 +57,14 @@ func (a *actor) beginDirect(c ToolCall) (<-chan directAnswer, error) {
 		case a.running != nil || a.direct != nil || len(a.queued) > 0:
 			return ErrSessionBusy
 		}
-		turn, err := a.e.sessionTurn(a.e.actors.ctx, a.sess, c)
+		view, turn, err := a.e.sessionTurn(a.e.actors.ctx, a.sess, c)
 		if err == nil {
 			call, err = a.e.newDirect(turn, c)
 		}
 		if err != nil {
 			return err
 		}
+		call.view = view
 		d.event(EventActionsRequested, turn.TurnID, call.requested())
 		return nil
 	})

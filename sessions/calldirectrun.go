@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,8 +17,10 @@ type directCall struct {
 	e     *Engine
 	agent Agent
 	tool  tools.Tool
-	// call has a turn's id of its own, under which it is recorded.
+	// call has a turn's id of its own, under which it is recorded; view is that turn
+	// as the session's channel would see it, and empty outside of sessions.
 	call   tools.Call
+	view   Turn
 	cancel context.CancelCauseFunc
 	// approvalID is the record of a call that waits for a person.
 	approvalID string
@@ -49,8 +50,11 @@ func (d *directCall) launch(dir string, settle func(directAnswer)) <-chan direct
 // make lays out the workspace and calls the tool.
 func (d *directCall) make(ctx context.Context, dir string) directAnswer {
 	began := d.e.now()
-	limit := min(cmp.Or(d.tool.Timeout, DefaultToolCall), MaxToolCall)
-	bounded, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("tool %s took longer than %s and was stopped", d.tool.Name, limit))
+	limit := MaxToolCall // a tool that names its time is held to it by the registry
+	if d.tool.Timeout == 0 {
+		limit = tools.DefaultTimeout
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("tool %s has not answered within %s", d.tool.Name, limit))
 	defer cancel()
 	d.call.Dir = dir
 	var result tools.Result
