@@ -72,6 +72,7 @@ type Slack struct {
 	workspaces map[string]*workspace
 	users      map[string]*slackUser
 	channels   map[string]*slackChannel
+	groups     map[string]SlackUserGroup
 	tokens     map[string]*slackToken
 	files      map[string]*slackFile
 	calls      []SlackCall
@@ -118,6 +119,7 @@ func NewSlack(o SlackOptions) *Slack {
 		workspaces: map[string]*workspace{},
 		users:      map[string]*slackUser{},
 		channels:   map[string]*slackChannel{},
+		groups:     map[string]SlackUserGroup{},
 		tokens:     map[string]*slackToken{},
 		files:      map[string]*slackFile{},
 		statuses:   map[statusPlace]SlackStatus{},

@@ -47,7 +47,7 @@ func (s *Slack) methodTable() map[string]slackMethod {
 		},
 	}
 	for _, more := range []map[string]slackMethod{
-		s.conversationMethods(), s.streamMethods(), s.fileMethods(), s.viewMethods(), s.oauthMethods(), s.appMethods(),
+		s.conversationMethods(), s.streamMethods(), s.fileMethods(), s.viewMethods(), s.oauthMethods(), s.appMethods(), s.userGroupMethods(),
 	} {
 		for name, m := range more {
 			table[name] = m

@@ -21,7 +21,7 @@ import (
 var unscoped = []string{"auth.test", "views.open", "views.publish"}
 
 // methodName is how a method of Slack's stands in source.
-var methodName = regexp.MustCompile(`"((?:agents|assistant|auth|bots|chat|conversations|files|reactions|team|users|views)\.[A-Za-z.]+)"`)
+var methodName = regexp.MustCompile(`"((?:agents|assistant|auth|bots|chat|conversations|files|reactions|team|usergroups|users|views)\.[A-Za-z.]+)"`)
 
 // The table has exactly the methods that the client calls, and examining the app.
 func TestScopesAreThoseOfWhatIsCalled(t *testing.T) {

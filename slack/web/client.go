@@ -47,6 +47,8 @@ type Client struct {
 	closed   *closed
 	people   *known[User]
 	channels *known[Channel]
+	members  *known[[]string]          // of user groups
+	handles  *known[map[string]string] // of all user groups of a workspace
 }
 
 // New returns a client. It calls nobody.
@@ -82,6 +84,7 @@ func New(o Options) (*Client, error) {
 		}},
 		lanes: newLanes(o.Now), closed: newClosed(o.Now),
 		people: newKnown[User](o.Now), channels: newKnown[Channel](o.Now),
+		members: newKnown[[]string](o.Now), handles: newKnown[map[string]string](o.Now),
 	}, nil
 }
 

@@ -30,7 +30,7 @@ var classes = map[string]error{
 	"cant_update_message": ErrGone, "cant_delete_message": ErrGone, "edit_window_closed": ErrGone,
 	"expired_url": ErrGone, "used_url": ErrGone, "no_service": ErrGone, "expired_trigger_id": ErrGone,
 	"exchanged_trigger_id": ErrGone, "invalid_trigger_id": ErrGone, "trigger_expired": ErrGone, "trigger_exchanged": ErrGone,
-	"message_not_in_streaming_state": ErrGone,
+	"message_not_in_streaming_state": ErrGone, "no_such_subteam": ErrGone,
 }
 
 // classOf returns the class of a failure by Slack's name for it. What is not
