@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/sessions"
 	"github.com/liaison-bot/liaison/slack/web"
 	"github.com/liaison-bot/liaison/slack/workspace"
@@ -42,6 +43,14 @@ type Options struct {
 	Sessions func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
 	// Session finds the session of a key; false means that there is none. Nil finds none.
 	Session func(ctx context.Context, key string) (SessionLine, bool, error)
+	// Approval returns an approval by its id, or [approvals.ErrUnknown]. Approvals
+	// lists them, the last first; open leaves out those about which nobody can decide
+	// any more. Nil knows of none.
+	Approval  func(ctx context.Context, id string) (approvals.View, error)
+	Approvals func(ctx context.Context, open bool, limit int) ([]approvals.View, error)
+	// ApprovalChannel is the id of the channel in which approvals are asked for that
+	// no thread of Slack's asked for. Nil or empty asks people directly.
+	ApprovalChannel func() string
 	// Removed is told that the app was taken from a workspace, or its token revoked,
 	// at a time: the token is to be forgotten unless it is younger. Nil forgets none.
 	Removed func(ctx context.Context, team, enterprise string, at time.Time) error
@@ -72,12 +81,16 @@ type Channel struct {
 	botName   string
 	sessions  func(ctx context.Context, principal string, limit int) ([]SessionLine, error)
 	session   func(ctx context.Context, key string) (SessionLine, bool, error)
+	approval  func(ctx context.Context, id string) (approvals.View, error)
+	approvals func(ctx context.Context, open bool, limit int) ([]approvals.View, error)
 	removed   func(ctx context.Context, team, enterprise string, at time.Time) error
 	review    func(context.Context, Review) error
 	log       *slog.Logger
 	redact    func(string) string
 	now       func() time.Time
 	entropy   io.Reader
+	// approvalChannel is asked each time: the agent's folder may have changed.
+	approvalChannel func() string
 
 	live    *live
 	unsent  *unsent
@@ -90,6 +103,11 @@ var (
 	_ sessions.StopAuthorizer = (*Channel)(nil)
 	_ sessions.StopWitness    = (*Channel)(nil)
 	_ sessions.Follower       = (*Channel)(nil)
+
+	_ sessions.ApprovalSurface = (*Channel)(nil)
+	_ sessions.DecisionWitness = (*Channel)(nil)
+	_ sessions.Requesting      = (*Channel)(nil)
+	_ sessions.Resumer         = (*Channel)(nil)
 )
 
 // New returns the channel. It calls nobody: whether Slack takes a token is what
@@ -124,6 +142,7 @@ func New(o Options) (*Channel, error) {
 		live: newLive(client, o.Settings.Reply, o.Now, o.Logger), review: o.Review,
 		log: o.Logger, redact: o.Redact, now: o.Now, unsent: newUnsent(), refused: newRefused(o.Logger),
 		session: o.Session, removed: o.Removed, entropy: o.Entropy,
+		approval: o.Approval, approvals: o.Approvals, approvalChannel: o.ApprovalChannel,
 	}, nil
 }
 

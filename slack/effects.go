@@ -61,7 +61,7 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 // agent does already, that it does: once to each person for each turn.
 func (c *Channel) accepted(req request, r sessions.Report) []sessions.Effect {
 	effects := c.reaction("accepted", req, reactionSeen, "")
-	if r.Behind && req.User != "" && req.Trigger != byWatch {
+	if r.Behind && req.User != "" && req.Trigger != byWatch && req.Trigger != byOutcome {
 		effects = append(effects, effect("queued-"+req.User, kindEphemeral, ephemeralPayload{
 			To: req.address, User: req.User, Markdown: "I answer this after what I am doing now.", ResponseURL: req.ResponseURL,
 		}))

@@ -14,11 +14,16 @@ import (
 // ephemeral tells one person something. Nobody can look up whether they saw it, so
 // that it is tried again only where Slack cannot have heard of it.
 func (c *Channel) ephemeral(ctx context.Context, item sessions.Item, p ephemeralPayload) (sessions.Receipt, error) {
+	markdown := c.withNames(ctx, p.To, p.Names, p.Markdown)
+	return c.alone(ctx, item, p, web.Message{Text: markup.Mrkdwn(c.redact(markdown), limits.Text)})
+}
+
+// alone shows one person a message.
+func (c *Channel) alone(ctx context.Context, item sessions.Item, p ephemeralPayload, m web.Message) (sessions.Receipt, error) {
 	if item.Attempts > 1 && !c.unsent.take(item.ID) {
 		return sessions.Receipt{Note: "not told again: an earlier attempt may have been seen"}, nil
 	}
-	text := markup.Mrkdwn(c.redact(p.Markdown), limits.Text)
-	err := c.tell(ctx, p, text)
+	err := c.tell(ctx, p, m)
 	switch {
 	case err == nil:
 		return sessions.Receipt{Note: "told " + p.User + " alone"}, nil
@@ -33,9 +38,9 @@ func (c *Channel) ephemeral(ctx context.Context, item sessions.Item, p ephemeral
 
 // tell tries the answer to what was clicked, which works where the app is not in the
 // channel, and then the channel.
-func (c *Channel) tell(ctx context.Context, p ephemeralPayload, text string) error {
+func (c *Channel) tell(ctx context.Context, p ephemeralPayload, m web.Message) error {
 	if p.ResponseURL != "" {
-		err := c.web.Respond(ctx, p.ResponseURL, text)
+		err := c.web.Respond(ctx, p.ResponseURL, m)
 		if err == nil || errors.Is(err, web.ErrAmbiguous) || p.To.Channel == "" {
 			return err
 		}
@@ -43,7 +48,7 @@ func (c *Channel) tell(ctx context.Context, p ephemeralPayload, text string) err
 	if p.To.Channel == "" || p.User == "" {
 		return errors.New("there is nobody, or no channel, to tell it in")
 	}
-	return c.web.Ephemeral(ctx, p.To.place(), p.User, web.Message{Text: text})
+	return c.web.Ephemeral(ctx, p.To.place(), p.User, m)
 }
 
 // maxUnsent bounds how many effects are remembered that never reached Slack.

@@ -49,6 +49,17 @@ func commandVerb(text string) (verb, string) {
 		if rest == "" {
 			return verbStop, ""
 		}
+	case verbApprovals:
+		if rest == "" {
+			return v, ""
+		}
+	case verbApprove, verbDeny:
+		if rest == "" {
+			return verbApprovals, ""
+		}
+		if strings.HasPrefix(rest, "apr_") {
+			return v, rest
+		}
 	case verbReview:
 		address, _, _ := strings.Cut(rest, " ")
 		if address = linked(address); isAddress(address) || rest == "" {

@@ -19,6 +19,7 @@ func (c *Channel) help(r request) []sessions.Effect {
 %s- `+"`status`"+`: what I am doing for you
 - `+"`stop`"+`: ends what I do in this thread
 - `+"`help`"+`: this
+- `+"`/liaison approvals`"+`: what waits for a decision of yours
 
 Everywhere, `+"`/liaison`"+` takes the same, such as `+"`/liaison ask …` or `/liaison status`"+`. To ask about a message, choose "Ask Liaison" in its menu.`,
 		literalMarkdown(c.botName), c.howToSpeak(), review)

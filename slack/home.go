@@ -27,8 +27,8 @@ type SessionLine struct {
 	Updated time.Time
 }
 
-// maxHomeSessions is how many sessions the home tab shows: two blocks each, far
-// below [limits.BlocksInView].
+// maxHomeSessions is how many sessions the home tab shows: two blocks each, so that
+// they and what waits for a decision are below [limits.BlocksInView].
 const maxHomeSessions = 20
 
 // home shows somebody their sessions. It is drawn anew whenever they look.
@@ -43,8 +43,17 @@ func (c *Channel) home(ctx context.Context, _ sessions.Item, p homePayload) (ses
 			return sessions.Receipt{}, &sessions.RetryError{Err: fmt.Errorf("read the sessions of %s: %w", p.User, err)}
 		}
 	}
+	open, err := c.openFor(ctx, request{address: p.To, Trigger: byHome, User: p.User})
+	if err != nil {
+		return sessions.Receipt{}, &sessions.RetryError{Err: err}
+	}
 	w, _ := c.web.Workspace(ctx, p.To.place()) // where there is none, nothing is drawn below
-	err := c.web.PublishHome(ctx, p.To.place(), p.User, c.homeBlocks(lines, w.URL, p.To.Team))
+	blocks := c.homeBlocks(lines, w.URL, p.To.Team)
+	if len(open) > 0 {
+		blocks = append(blocks, slackgo.NewDividerBlock(), slackgo.NewHeaderBlock(plainText("What waits for a decision")))
+		blocks = append(blocks, c.openBlocks(ctx, p.To, open)...)
+	}
+	err = c.web.PublishHome(ctx, p.To.place(), p.User, blocks)
 	return minor("drew the home tab of "+p.User, "home tab", err)
 }
 

@@ -33,6 +33,8 @@ func (m mapper) click(i event.Interaction, a event.Action) sessions.Intent {
 		in := m.answer(r)
 		in.Urgent = true
 		return in
+	case approvalVerbs[a.ID] != "" && m.ours(i):
+		return m.decide(i, r, approvalVerbs[a.ID])
 	case a.ID == actionStop && namesTurn(a.Value) && r.MessageTS != "" && m.ours(i):
 		in := m.stop(r)
 		in.TurnID = a.Value

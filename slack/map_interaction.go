@@ -57,7 +57,11 @@ func (m mapper) shortcut(i event.Interaction) sessions.Intent {
 
 // submission maps a view that was filled in.
 func (m mapper) submission(i event.Interaction) sessions.Intent {
-	if i.View.Callback != viewAsk {
+	switch i.View.Callback {
+	case viewAsk:
+	case viewShow, viewDeny:
+		return m.decided(i)
+	default:
 		return ignore("the view is none of ours")
 	}
 	r := m.begin(i, bySubmit)

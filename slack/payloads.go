@@ -12,6 +12,8 @@ const (
 	kindPrompts   = "prompts"
 	kindTitle     = "title"
 	kindReview    = "review"
+	kindNote      = "approval.note"
+	kindApprovals = "approval.list"
 )
 
 // postPayload is a message in a thread, or several where it is long.
@@ -22,6 +24,8 @@ type postPayload struct {
 	Key string `json:"key"`
 	// Mention is the id of a person who is told first.
 	Mention string `json:"mention,omitempty"`
+	// Call are further people who are told.
+	Call []string `json:"call,omitempty"`
 	// Markdown is a text that may be a model's or a stranger's.
 	Markdown string `json:"markdown"`
 	// User asked; they are told by a direct message where To is gone. Since is the ts
@@ -47,6 +51,8 @@ type ephemeralPayload struct {
 	User string  `json:"user"`
 	// Markdown may hold a stranger's text.
 	Markdown string `json:"markdown"`
+	// Names are ids of people in the text in whose place their names are shown.
+	Names []string `json:"names,omitempty"`
 	// ResponseURL answers where we may not be in the channel; it is tried first.
 	ResponseURL string `json:"responseUrl,omitempty"`
 }
@@ -65,6 +71,30 @@ type statusPayload struct {
 	Text string  `json:"text"`
 	// Turn is whose status it is.
 	Turn string `json:"turn,omitempty"`
+}
+
+// notePayload is a message about an approval that calls people.
+type notePayload struct {
+	To  cardAddress `json:"to"`
+	Key string      `json:"key"`
+	// Users are called, and some of the members of Groups.
+	Users  []string `json:"users,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+	// Names are ids of people in the text in whose place their names are shown.
+	Names []string `json:"names,omitempty"`
+	// Markdown may hold a stranger's text. Since is the ts before which no message of
+	// ours is looked for.
+	Markdown string `json:"markdown"`
+	Since    string `json:"since"`
+}
+
+// approvalsPayload shows somebody alone what waits for them.
+type approvalsPayload struct {
+	To   address `json:"to"`
+	User string  `json:"user"`
+	// UserTeam is where the account is at home.
+	UserTeam    string `json:"userTeam,omitempty"`
+	ResponseURL string `json:"responseUrl,omitempty"`
 }
 
 // homePayload shows somebody their sessions.

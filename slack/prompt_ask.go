@@ -89,7 +89,11 @@ func (b *briefing) questions(ctx context.Context, p *prompter) {
 		p.Say("These %d came together. Answer all of them in one text; a later one may correct an earlier one.\n", len(b.asked))
 	}
 	for _, q := range b.asked {
-		p.Say("%s:\n", b.heading(ctx, q))
+		if q.Trigger == byOutcome {
+			p.Say("By the host, about a call of yours that waited for a person. There is nothing to answer but in a sentence or two what came of it, unless it was a step of a task that you go on with:\n")
+		} else {
+			p.Say("%s:\n", b.heading(ctx, q))
+		}
 		p.Between("question", b.asks(ctx, q))
 		b.carried(p, q)
 	}

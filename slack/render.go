@@ -62,7 +62,7 @@ func (c *Channel) render(item sessions.Item, p postPayload) rendered {
 	}
 	o := markup.Options{Suffix: suffix(p.Model, p.Duration)}
 	if p.Mention != "" {
-		o.Mention = []string{p.Mention}
+		o.Mention = append([]string{p.Mention}, p.Call...)
 	}
 	text := markup.Render(source, o)
 	if len(text.Messages) == 0 {

@@ -67,6 +67,8 @@ const (
 	byStopEvent  trigger = "stop event"
 	byWithdrawal trigger = "withdrawn"   // deleted, or edited so that it asks no more
 	byUninstall  trigger = "uninstalled" // or its tokens were revoked
+	byOutcome    trigger = "outcome"     // of a call that somebody decided about
+	byAnswer     trigger = "answer"      // to a question of the agent's
 )
 
 // verb is what a command asks for.
@@ -79,6 +81,11 @@ const (
 	verbStop   verb = "stop"
 	verbHelp   verb = "help"
 	verbReview verb = "review"
+	// Those about approvals. A message never decides: they come by clicks and commands.
+	verbApprovals verb = "approvals"
+	verbApprove   verb = "approve"
+	verbDeny      verb = "deny"
+	verbShow      verb = "show"
 )
 
 // The ids of actions and views that are ours, in what we post. What begins with

@@ -135,7 +135,11 @@ func (l *live) keepStatus(ctx context.Context, s *showing) {
 	cancel()
 	last, done := outliving(ctx, sessions.FollowGrace)
 	defer done()
-	if err := t.clear(last); err == nil && !t.unsure {
+	rest := web.SessionActive
+	if s.mood.waits() {
+		rest = web.SessionSuspended
+	}
+	if err := t.clear(last, rest); err == nil && !t.unsure {
 		s.cleared.Store(true)
 	}
 }
@@ -195,11 +199,11 @@ func (t *teller) tellSession(ctx context.Context, status web.SessionStatus) bool
 	return true
 }
 
-// clear takes away what was said.
-func (t *teller) clear(ctx context.Context) error {
+// clear takes away what was said, and leaves the agent's session as rest says.
+func (t *teller) clear(ctx context.Context, rest web.SessionStatus) error {
 	var failed error
-	if t.session != "" && t.session != web.SessionActive {
-		failed = t.stage.SetSessionStatus(ctx, t.at, web.SessionActive, "", t.initiator)
+	if t.session != "" && t.session != rest {
+		failed = t.stage.SetSessionStatus(ctx, t.at, rest, "", t.initiator)
 	}
 	if t.spoke { // whatever the channel does not do by now
 		failed = errors.Join(failed, t.stage.SetStatus(ctx, t.at, "", nil))

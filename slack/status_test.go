@@ -74,9 +74,27 @@ func TestStatusTellsWhatGoesOn(t *testing.T) {
 		if stage.session() != web.SessionSuspended {
 			t.Errorf("while somebody has to decide, the session is %q", stage.session())
 		}
+		f.happen(sessions.EventApprovalResolved, map[string]string{})
 		f.stop()
 		if stage.session() != web.SessionActive {
 			t.Errorf("at the end the session is %q", stage.session())
+		}
+	})
+}
+
+// A turn that ends while a call of it waits for a person leaves the session waiting,
+// and says so by nothing that keeps people from writing.
+func TestStatusOfWhatWaitsForAPerson(t *testing.T) {
+	inTime(t, func(t *testing.T) {
+		stage := newFakeStage(t)
+		f := follow(t, stage, liveOn(stage, ReplyMessage), turnID)
+		f.happen(sessions.EventApprovalRequested, map[string]string{})
+		time.Sleep(2 * statusPace)
+		f.happen(sessions.EventMessageAppended, map[string]string{"text": "I asked for it."})
+		time.Sleep(2 * statusPace)
+		f.stop()
+		if stage.session() != web.SessionSuspended || stage.status() != "" {
+			t.Errorf("at the end the session is %q, with the status %q", stage.session(), stage.status())
 		}
 	})
 }

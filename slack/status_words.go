@@ -45,6 +45,8 @@ type mood struct {
 
 	mu  sync.Mutex
 	now statusView
+	// parked is how many calls of the turn wait for a person.
+	parked int
 }
 
 func newMood() *mood { return &mood{changed: make(chan struct{}, 1), now: statusReading} }
@@ -53,6 +55,20 @@ func (m *mood) view() statusView {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
+}
+
+// waits reports whether a call of the turn waits for a person still.
+func (m *mood) waits() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.parked > 0
+}
+
+// park counts a call that waits for a person, or does so no more.
+func (m *mood) park(by int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parked = max(m.parked+by, 0)
 }
 
 func (m *mood) set(v statusView) {
@@ -71,6 +87,12 @@ func (m *mood) set(v statusView) {
 // observe takes the mood from an event. Events that are none of the turn's work
 // change nothing.
 func (m *mood) observe(ev state.Event) {
+	switch ev.Type {
+	case sessions.EventApprovalRequested:
+		m.park(1)
+	case sessions.EventApprovalResolved:
+		m.park(-1)
+	}
 	switch ev.Type {
 	case sessions.EventStepStarted:
 		if step(ev) == "evidence" {

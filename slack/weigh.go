@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ func (c *Channel) Weigh(ctx context.Context, in sessions.Intent) (sessions.Inten
 func (c *Channel) weigh(ctx context.Context, in sessions.Intent, r request) (sessions.Intent, error) {
 	if r.Trigger == byUninstall {
 		return c.uninstalled(ctx, in, r)
+	}
+	if r.decides() {
+		return c.weighApproval(ctx, in, r)
 	}
 	why, err := c.admit(ctx, r)
 	if err != nil {
@@ -103,5 +107,5 @@ func aside(r request, name, text string) []sessions.Effect {
 
 // postIn is a message where it was asked.
 func postIn(r request, name, text string) sessions.Effect {
-	return effect(name, kindPost, postPayload{To: r.address, Key: name + ":" + r.TS, Markdown: text, User: r.User, Since: r.TS})
+	return effect(name, kindPost, postPayload{To: r.address, Key: name + ":" + cmp.Or(r.TS, r.MessageTS+r.Argument), Markdown: text, User: r.User, Since: r.TS})
 }

@@ -16,12 +16,17 @@ import (
 // lateClick is said where no window could be opened for who clicked.
 const lateClick = "I could not open a window for your question in time. Please try again, or mention me in the thread."
 
-// openAsk opens a window for a question. Whoever clicked sees it within three
-// seconds or not at all, so that it is not tried twice.
+// openAsk opens a window for a question.
 func (c *Channel) openAsk(ctx context.Context, in sessions.Intent, r request) sessions.Intent {
+	return c.openWindow(ctx, in, r, c.askView(r), lateClick)
+}
+
+// openWindow opens a window for whoever clicked, who sees it within three seconds or
+// not at all, so that it is not tried twice; they are told then what late says.
+func (c *Channel) openWindow(ctx context.Context, in sessions.Intent, r request, v slackgo.ModalViewRequest, late string) sessions.Intent {
 	ctx, cancel := context.WithTimeout(ctx, limits.Acknowledge)
 	defer cancel()
-	err := c.web.OpenView(ctx, r.place(), r.TriggerID, c.askView(r))
+	err := c.web.OpenView(ctx, r.place(), r.TriggerID, v)
 	in = owing(in)
 	switch code := web.Code(err); {
 	case err == nil:
@@ -31,7 +36,7 @@ func (c *Channel) openAsk(ctx context.Context, in sessions.Intent, r request) se
 	default:
 		c.refused.note(r.install(), err)
 		in.Reason += ": no window: " + err.Error()
-		in.Effects = aside(r, "late", lateClick)
+		in.Effects = aside(r, "late", late)
 	}
 	return in
 }

@@ -81,6 +81,11 @@ type standing struct {
 
 // standing finds out what who asks is. An app is no more than where it is at home.
 func (c *Channel) standing(ctx context.Context, r request) (standing, error) {
+	return c.standingAsOf(ctx, r, admittedFor)
+}
+
+// standingAsOf is [Channel.standing] where what Slack said may be no older than within.
+func (c *Channel) standingAsOf(ctx context.Context, r request, within time.Duration) (standing, error) {
 	w, err := c.installation(ctx, r)
 	if err != nil {
 		return standing{}, err
@@ -89,7 +94,7 @@ func (c *Channel) standing(ctx context.Context, r request) (standing, error) {
 	if r.App != "" {
 		return standing{bot: true, external: r.UserTeam != "" && !at.has(r.UserTeam)}, nil
 	}
-	u, err := c.web.UserAsOf(ctx, r.place(), r.User, admittedFor)
+	u, err := c.web.UserAsOf(ctx, r.place(), r.User, within)
 	if errors.Is(err, web.ErrGone) {
 		return standing{gone: true}, nil
 	}

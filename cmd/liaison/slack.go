@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
 	"github.com/liaison-bot/liaison/sessions"
@@ -26,6 +27,11 @@ func slackOptions(s *service, cfg *config.Config, redact func(string) string) sl
 		Redact:     redact,
 		Sessions:   s.sessionsOf,
 		Session:    s.sessionAt,
+		// The engine is made after its channels.
+		Approval: func(ctx context.Context, id string) (approvals.View, error) { return s.engine.Approval(ctx, id) },
+		Approvals: func(ctx context.Context, open bool, limit int) ([]approvals.View, error) {
+			return s.engine.Approvals(ctx, sessions.ApprovalFilter{Open: open}, limit)
+		},
 	}
 	if s.github != nil {
 		o.Review = s.handReview

@@ -18,6 +18,8 @@ type Interaction struct {
 	// MessageTS and Thread say where the click was, also where Slack sends no message.
 	MessageTS string
 	Thread    string
+	// Ephemeral is set where only who clicked sees the message.
+	Ephemeral bool
 	Actions   []Action
 	View      View
 	// Callback names a shortcut.
@@ -81,6 +83,7 @@ func readInteraction(o object) Interaction {
 		Channel:     first(o.id("channel"), container.id("channel_id")),
 		MessageTS:   first(container.time("message_ts"), o.time("message_ts")),
 		Thread:      container.time("thread_ts"),
+		Ephemeral:   container.flag("is_ephemeral"),
 		View:        readView(view),
 		Callback:    clip(o.text("callback_id"), maxActionID),
 		TriggerID:   clip(o.text("trigger_id"), maxActionID),

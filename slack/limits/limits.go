@@ -50,6 +50,10 @@ const (
 	// https://docs.slack.dev/reference/block-kit/composition-objects/text-object
 	TextObject = 3000
 
+	// Code is the longest preformatted part of a rich text. Slack names no limit; what
+	// a section takes is taken there too.
+	Code = 3000
+
 	// Header is the longest header. https://docs.slack.dev/reference/block-kit/blocks/header-block
 	Header = 150
 
@@ -123,6 +127,10 @@ const (
 	ViewTitle    = 24
 	ViewMetadata = 3000
 	ViewCallback = 255
+
+	// View is the largest view, in bytes, with everything in it.
+	// https://docs.slack.dev/reference/methods/views.open#errors (view_too_large)
+	View = 250_000
 
 	// ViewDepth is how many modals can lie over one another.
 	// https://docs.slack.dev/surfaces/modals

@@ -180,8 +180,8 @@ func TestErrorsHoldNoCredential(t *testing.T) {
 	t.Parallel()
 	c, _ := newFake(t, func(int, asked) reply { return reply{err: errReset} })
 	_, err := c.Post(t.Context(), place, Message{Text: "hello"})
-	responded := c.Respond(t.Context(), "https://slack.test/commands/T1/secret-part", "hello")
-	foreign := c.Respond(t.Context(), "https://example.com/secret-part", "hello")
+	responded := c.Respond(t.Context(), "https://slack.test/commands/T1/secret-part", Message{Text: "hello"})
+	foreign := c.Respond(t.Context(), "https://example.com/secret-part", Message{Text: "hello"})
 	_, _, download := c.Download(t.Context(), place, "https://slack.test/files/secret-part", 10)
 	for _, err := range []error{err, responded, foreign, download} {
 		if all := fmt.Sprintf("%v %+v", err, err); err == nil || strings.Contains(all, "secret-part") || strings.Contains(all, "not-a-real-token") {
@@ -201,7 +201,7 @@ func TestForeignHosts(t *testing.T) {
 		if _, _, err := c.Download(t.Context(), place, address, 10); !errors.Is(err, ErrGone) {
 			t.Errorf("%s: %v", address, err)
 		}
-		if err := c.Respond(t.Context(), address, "hello"); !errors.Is(err, ErrGone) {
+		if err := c.Respond(t.Context(), address, Message{Text: "hello"}); !errors.Is(err, ErrGone) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

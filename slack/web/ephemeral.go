@@ -30,15 +30,18 @@ func (c *Client) Ephemeral(ctx context.Context, at Place, user string, m Message
 const methodRespond = "response_url"
 
 // Respond answers a click or a command by its response_url, to the person alone.
-// Slack takes plain text there, within 30 minutes and five times; markdown blocks
-// are refused. The address is a credential, and no error names it.
+// Slack takes that within 30 minutes and five times; markdown blocks are refused. The address is a credential, and no error names it.
 // https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
-func (c *Client) Respond(ctx context.Context, responseURL, text string) error {
+func (c *Client) Respond(ctx context.Context, responseURL string, m Message) error {
 	u, err := url.Parse(responseURL)
 	if err != nil || !c.slacks(u) {
 		return &Error{Class: ErrGone, Method: methodRespond, Err: errors.New("the address is none of Slack's")}
 	}
-	raw, err := json.Marshal(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
+	answer := map[string]any{"response_type": "ephemeral", "replace_original": false, "text": m.Text}
+	if len(m.Blocks) > 0 {
+		answer["blocks"] = m.Blocks
+	}
+	raw, err := json.Marshal(answer)
 	if err != nil {
 		return &Error{Class: ErrRefused, Method: methodRespond, Err: err}
 	}
