@@ -41,7 +41,7 @@ func (c *Channel) card(ctx context.Context, item sessions.Item, p sessions.CardI
 
 // draw brings one card up to the record.
 func (c *Channel) draw(ctx context.Context, item sessions.Item, v approvals.View, at cardAddress, card *approvals.Card) error {
-	d := drawing{View: v, names: c.calling(ctx, at.address)}
+	d := drawing{View: v, words: c.calling(ctx, at.address)}
 	m := d.message(cardKey(v.ID, card.Place))
 	if card.Ref == "" {
 		if v.State.Open() && !d.fitsWindow() {

@@ -18,9 +18,14 @@ import (
 var opened = time.Unix(1767323001, 0).UTC()
 
 // plainNames calls people by their ids.
-var plainNames = called{
-	person: func(who approvals.Identity) string { return who.Slack + who.GitHub },
-	group:  func(id string) string { return "user group " + id },
+var plainNames = approvals.Words{
+	Person: func(who approvals.Identity) string { return who.Slack + who.GitHub },
+	Group: func(g approvals.Group) string {
+		if g.Kind == approvals.SlackGroup {
+			return "the user group " + g.Name
+		}
+		return groupName(g)
+	},
 }
 
 // states are a record in each of its states.
@@ -95,7 +100,7 @@ func TestCards(t *testing.T) {
 		for state, r := range states(input) {
 			t.Run(state+"/"+size, func(t *testing.T) {
 				t.Parallel()
-				m := drawing{View: viewOf(r), names: plainNames}.message("key")
+				m := drawing{View: viewOf(r), words: plainNames}.message("key")
 				raw, err := json.MarshalIndent(m.Blocks, "", "  ")
 				must(t, err)
 				must(t, sim.CheckSlackMessage(m.Text, raw))
@@ -184,7 +189,7 @@ func TestSizesOfArguments(t *testing.T) {
 		"at the card's limit":         {exactly(limits.Code), true, true},
 		"one above the card's limit":  {exactly(limits.Code + 1), false, true},
 		"a hundred keys":              {string(hundred), true, true},
-		"what hides behind spaces":    {`{"a":"` + strings.Repeat(" ", 5000) + `rm -rf /"}`, false, true},
+		"what hides behind spaces":    {`{"a":"` + strings.Repeat(" ", 5000) + `rm -rf /"}`, true, true},
 		"what encodes to much more":   {`{"a":"` + strings.Repeat(`<&>`, 20_000) + `"}`, false, false},
 		"emoji":                       {`{"a":"` + strings.Repeat("🦊", 4000) + `"}`, false, true},
 		"200,000 bytes":               {argument(200_000), false, true},
@@ -193,7 +198,7 @@ func TestSizesOfArguments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for state, r := range states(test.input) {
-				d := drawing{View: viewOf(r), names: plainNames}
+				d := drawing{View: viewOf(r), words: plainNames}
 				if d.fits() != test.card || d.fitsWindow() != test.window {
 					t.Fatalf("%s: on the card: %v, in the window: %v", state, d.fits(), d.fitsWindow())
 				}
@@ -248,7 +253,7 @@ func FuzzCard(f *testing.F) {
 		for state, r := range states(`{"a":1}`) {
 			v := viewOf(r)
 			v.Input, v.Tool, v.Subject, v.Summary, v.Reason = strings.ToValidUTF8(input, "?"), strings.ToValidUTF8(tool, "?"), strings.ToValidUTF8(subject, "?"), strings.ToValidUTF8(reason, "?"), strings.ToValidUTF8(reason, "?")
-			m := drawing{View: v, names: plainNames}.message("key")
+			m := drawing{View: v, words: plainNames}.message("key")
 			raw, err := json.Marshal(m.Blocks)
 			must(t, err)
 			must(t, sim.CheckSlackMessage(m.Text, raw))

@@ -22,7 +22,7 @@ const (
 
 const (
 	// maxBeginning is how much is shown of arguments that a card has no room for, in
-	// characters, so that the card stays one that people read.
+	// bytes, so that the card stays one that people read.
 	maxBeginning = 1500
 	// maxCardLine bounds each fact of a card in characters, and maxOutcome what is
 	// shown of a result.
@@ -33,7 +33,8 @@ const (
 // drawing is a record on its way to a card.
 type drawing struct {
 	approvals.View
-	names called
+	// words says what people and groups are called, without calling them.
+	words approvals.Words
 }
 
 // fits reports whether the arguments have room on a card. Where they do not, people
@@ -70,15 +71,12 @@ func (d drawing) arguments() []slackgo.Block {
 	if d.fits() {
 		return []slackgo.Block{codeBlock(orNothing(d.Input))}
 	}
-	n := limits.Prefix(d.Input, maxBeginning)
-	note := fmt.Sprintf("This is the beginning: %d of %d bytes.", n, len(d.Input))
+	beginning, _ := d.Excerpt(maxBeginning)
+	blocks := []slackgo.Block{codeBlock(beginning)}
 	if d.State.Open() {
-		note += ` Press "Show all" to read the rest; it can be approved there.`
+		blocks = append(blocks, slackgo.NewRichTextBlock("", paragraph(run{text: `Press "Show all" to read the rest; it can be approved there.`})))
 	}
-	return []slackgo.Block{
-		codeBlock(d.Input[:n]),
-		slackgo.NewRichTextBlock("", paragraph(run{text: note})),
-	}
+	return blocks
 }
 
 func orNothing(input string) string {
@@ -148,7 +146,7 @@ func (d drawing) fallback() string {
 		text += " on " + subject
 	}
 	if d.State.Open() {
-		text += ", asked for by " + d.names.person(d.Requester)
+		text += ", asked for by " + d.words.Person(d.Requester)
 	}
 	return escaped(text + ". " + d.ID)
 }

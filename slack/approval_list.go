@@ -68,15 +68,15 @@ const noneOpen = "Nothing waits for a decision of yours, and nothing that you as
 // openBlocks are open approvals in a list. What they would do is behind "Show all",
 // where it can be approved.
 func (c *Channel) openBlocks(ctx context.Context, at address, open []approvals.View) []slackgo.Block {
-	names := c.calling(ctx, at)
+	words := c.calling(ctx, at)
 	var blocks []slackgo.Block
 	for _, v := range open {
-		d := drawing{View: v, names: names}
+		d := drawing{View: v, words: words}
 		deny := slackgo.NewButtonBlockElement(actionDeny, v.ID, plainText("Deny")).WithStyle(slackgo.StyleDanger)
 		blocks = append(blocks,
 			slackgo.NewRichTextBlock("",
 				slackgo.NewRichTextSection(runs(d.title()...)...),
-				paragraph(run{text: "Asked for by " + names.person(v.Requester)})),
+				paragraph(run{text: "Asked for by " + words.Person(v.Requester)})),
 			d.footing(d.shortHash()),
 			slackgo.NewActionBlock("", slackgo.NewButtonBlockElement(actionShow, v.ID, plainText("Show all")), deny))
 	}

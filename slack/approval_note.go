@@ -59,10 +59,10 @@ func (c *Channel) withNames(ctx context.Context, at address, ids []string, text 
 	if len(ids) == 0 {
 		return text
 	}
-	names := c.calling(ctx, at)
+	words := c.calling(ctx, at)
 	var pairs []string
 	for _, id := range ids {
-		pairs = append(pairs, id, literalMarkdown(names.person(approvals.Identity{Slack: id})))
+		pairs = append(pairs, id, literalMarkdown(words.Person(approvals.Identity{Slack: id})))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

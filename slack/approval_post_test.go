@@ -105,7 +105,7 @@ func TestCardsElsewhere(t *testing.T) {
 			}
 			w.wantState(r.ID, approvals.Approved)
 			w.drawCards(r.ID)
-			wantIn(t, "card", w.cardMessage(r.ID, 0).Shown, "by bob !here, in Slack")
+			wantIn(t, "card", w.cardMessage(r.ID, 0).Shown, "Approved by bob !here after less than a second in Slack")
 		})
 	}
 }

@@ -2,7 +2,6 @@ package slack
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (c *Channel) DecisionEffects(raw json.RawMessage, v sessions.DecisionVerdic
 		shown = *v.Approval
 	}
 	var ids ids
-	text := answerTo(shown, v.Err, ids.called())
+	text := shown.Answer(v.Err, ids.words())
 	if v.Err == nil && !shown.State.Open() && r.Trigger == byClick && r.MessageTS != "" {
 		return nil
 	}
@@ -44,10 +43,10 @@ func (c *Channel) DecisionEffects(raw json.RawMessage, v sessions.DecisionVerdic
 // ids are people of whom a text speaks by their ids, until their names are looked up.
 type ids []string
 
-// called puts ids into a text, and remembers them.
-func (i *ids) called() called {
-	return called{
-		person: func(who approvals.Identity) string {
+// words puts ids into a text in Markdown, and remembers them.
+func (i *ids) words() approvals.Words {
+	return approvals.Words{
+		Person: func(who approvals.Identity) string {
 			switch {
 			case event.ID(who.Slack) != "":
 				if !slices.Contains(*i, who.Slack) {
@@ -56,12 +55,18 @@ func (i *ids) called() called {
 				return who.Slack
 			case who.GitHub != "":
 				return literalMarkdown(who.GitHub) + " (GitHub)"
-			case who.Principal == operator:
+			case who.Principal == approvals.OperatorPrincipal:
 				return "the operator"
 			}
 			return literalMarkdown(who.Principal)
 		},
-		group: func(id string) string { return "user group " + literalMarkdown(id) },
+		Group: func(g approvals.Group) string {
+			if g.Kind == approvals.SlackGroup {
+				return "the user group " + g.Name
+			}
+			return literalMarkdown(groupName(g))
+		},
+		Text: literalMarkdown,
 	}
 }
 
@@ -83,35 +88,18 @@ func (c *Channel) toRequester(v approvals.View, m sessions.ApprovalMoment) []ses
 		return nil
 	}
 	var ids ids
-	d := drawing{View: v, names: ids.called()}
+	d := drawing{View: v, words: ids.words()}
 	what := d.toolName()
-	name, text := "parked", fmt.Sprintf("I asked for an approval of %s and go on when somebody has decided. May decide: %s. Until %s.",
-		what, d.mayDecide(), stampOf(v.ExpiresAt))
+	name, text := "parked", "I asked for an approval of "+what+" and go on when it is decided. "+v.WhoMayDecide(d.words)
 	if m == sessions.ApprovalSettled {
-		name, text = "settled", what+": "+lower(d.heading())
-		if by := d.decided(); by != "" {
-			text += ", " + by
-		}
-		text += "."
-		for _, why := range []string{v.Reason, reasonOf(v.Decision)} {
-			if why != "" {
-				text += "\n\n" + quoted(why)
-			}
+		name, text = "settled", what+": "+v.Status(d.words)
+		if v.Decision != nil && v.Decision.Reason != "" {
+			text += "\n\n" + quoted(v.Decision.Reason)
 		}
 	}
 	return []sessions.Effect{effect("approval-"+v.ID+"-"+name, kindNote, notePayload{
 		To: cardAddress{address: r.address}, Key: cardKey(v.ID, name), Users: []string{r.User}, Markdown: text, Names: ids, Since: before(v),
 	})}
-}
-
-// lower is a heading within a sentence.
-func lower(heading string) string { return strings.ToLower(heading[:1]) + heading[1:] }
-
-func reasonOf(v *approvals.Vote) string {
-	if v == nil {
-		return ""
-	}
-	return v.Reason
 }
 
 // reminders call the group of people who may decide since now: where the card is, and
@@ -123,9 +111,9 @@ func (c *Channel) reminders(v approvals.View) []sessions.Effect {
 	next := v.Deciders[len(v.Deciders)-1]
 	people := slackPeople([]approvals.Approvers{next})
 	var ids ids
-	d := drawing{View: v, names: ids.called()}
+	d := drawing{View: v, words: ids.words()}
 	text := fmt.Sprintf("A decision is still missing: %s, asked for by %s. It expires at %s. `/liaison approvals` shows what waits for you.",
-		d.toolName(), d.names.person(v.Requester), stampOf(v.ExpiresAt))
+		d.toolName(), d.words.Person(v.Requester), stampOf(v.ExpiresAt))
 	name := fmt.Sprintf("reminder-%d", len(v.Deciders))
 	remind := func(place string, to cardAddress, users, groups []string) sessions.Effect {
 		return effect("approval-"+v.ID+"-"+name+"-"+place, kindNote, notePayload{
@@ -162,31 +150,3 @@ func (d drawing) toolName() string {
 }
 
 func stampOf(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
-
-// answerTo is what somebody is told whose ballot was taken, or changed nothing.
-func answerTo(v approvals.View, err error, names called) string {
-	var (
-		notAllowed *approvals.NotAllowedError
-		decided    *approvals.DecidedError
-	)
-	d := drawing{View: v, names: names}
-	switch {
-	case err == nil && v.State.Open():
-		return fmt.Sprintf("Your approval counts: %d of %d.", len(v.Votes), v.Policy.MinApprovals)
-	case err == nil:
-		return d.heading() + "."
-	case errors.Is(err, approvals.ErrUnknown):
-		return "No such approval is known here any more, so nothing was decided."
-	case errors.As(err, &notAllowed):
-		return notAllowed.Why + " May decide: " + d.mayDecide() + "."
-	case errors.As(err, &decided) && decided.State.Open():
-		return fmt.Sprintf("Your approval counts already: %d of %d.", len(v.Votes), v.Policy.MinApprovals)
-	case errors.As(err, &decided):
-		text := "Nothing is left to decide: " + lower(d.heading())
-		if by := d.decided(); by != "" {
-			text += ", " + by
-		}
-		return text + "."
-	}
-	return "That is no decision; a decision is approve or deny."
-}

@@ -2,7 +2,6 @@ package slack
 
 import (
 	"encoding/json"
-	"fmt"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -41,10 +40,10 @@ func (d drawing) showWindow(r request) slackgo.ModalViewRequest {
 	v.Blocks.BlockSet = append(blocks, d.windowEnd()...)
 	if !windowHolds(v) {
 		v = d.emptyWindow(r)
-		n := limits.Prefix(d.Input, maxBeginning)
-		note := fmt.Sprintf("This is the beginning: %d of %d bytes. All of it is in the file %s beside the card.", n, len(d.Input), inputFile(d.ID))
+		beginning, _ := d.Excerpt(maxBeginning)
+		note := "This is the beginning. All of it is in the file " + inputFile(d.ID) + " beside the card."
 		v.Blocks.BlockSet = append(append(v.Blocks.BlockSet,
-			codeBlock(d.Input[:n]), slackgo.NewRichTextBlock("", paragraph(run{note, bold}))), d.windowEnd()...)
+			codeBlock(beginning), slackgo.NewRichTextBlock("", paragraph(run{note, bold}))), d.windowEnd()...)
 	}
 	return v
 }

@@ -24,7 +24,7 @@ func (c *Channel) weighApproval(ctx context.Context, in sessions.Intent, r reque
 	switch {
 	case errors.Is(err, approvals.ErrUnknown):
 		in.Reason += ": no such approval"
-		return owing(in, aside(r, "decided", answerTo(approvals.View{}, err, called{}))...), nil
+		return owing(in, aside(r, "decided", approvals.View{}.Answer(err, approvals.Words{}))...), nil
 	case err != nil:
 		return in, fmt.Errorf("look up approval %s: %w", id, err)
 	}
@@ -35,7 +35,7 @@ func (c *Channel) weighApproval(ctx context.Context, in sessions.Intent, r reque
 			in.Reason += ": refused, no member"
 			return owing(in, aside(r, "decided", "Only members of this workspace can see all of it.")...), nil
 		}
-		d := drawing{View: v, names: c.calling(ctx, r.address)}
+		d := drawing{View: v, words: c.calling(ctx, r.address)}
 		return c.openWindow(ctx, in, r, d.showWindow(r), `I could not open a window in time. Press "Show all" again.`), nil
 	case r.Verb == verbDeny && click && v.State.Open():
 		return c.openWindow(ctx, in, r, denyWindow(v, r),

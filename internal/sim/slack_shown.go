@@ -90,8 +90,36 @@ var (
 	plainMentions = regexp.MustCompile(`(?:^|[^\w])(@(?:channel|here|everyone))\b`)
 )
 
+// richRuns are the runs of all rich texts among blocks, as each stands for itself,
+// and the blocks that are none.
+func richRuns(blocks []any) (runs []string, others []any) {
+	var walk func(v object)
+	walk = func(v object) {
+		elements, _ := v["elements"].([]any)
+		for _, e := range elements {
+			o, _ := e.(object)
+			if strings.HasPrefix(str(o["type"]), "rich_text_") {
+				walk(o)
+				continue
+			}
+			var b strings.Builder
+			writeRich(&b, object{"elements": []any{o}})
+			runs = append(runs, b.String())
+		}
+	}
+	for _, block := range blocks {
+		if o, is := block.(object); is && o["type"] == "rich_text" {
+			walk(o)
+		} else {
+			others = append(others, block)
+		}
+	}
+	return runs, others
+}
+
 // pingsOf lists whom a message notifies. It is stricter than Slack: it counts a
-// mention in the fallback text and in code too, where a client may still ping.
+// mention in the fallback text and in code too, where a client may still ping, and in
+// a run of a rich text, but none that begins in one run and ends in another.
 func pingsOf(m *slackMessage) []string {
 	var found []string
 	add := func(p string) {
@@ -99,7 +127,13 @@ func pingsOf(m *slackMessage) []string {
 			found = append(found, p)
 		}
 	}
-	for _, text := range []string{m.text, shownText(m)} {
+	texts := []string{m.text}
+	if rich, others := richRuns(m.blocks); len(rich) > 0 {
+		texts = append(append(texts, rich...), shownText(&slackMessage{blocks: others, text: m.text}))
+	} else {
+		texts = append(texts, shownText(m))
+	}
+	for _, text := range texts {
 		for _, match := range mentions.FindAllStringSubmatch(text, -1) {
 			add("<" + match[1] + ">")
 		}
