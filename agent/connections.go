@@ -16,7 +16,7 @@ const connectionsDir = "mcp-connections"
 var (
 	// headerName and headerValue are those of RFC 9110, 5.1 and 5.5, in ASCII.
 	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	headerValue = regexp.MustCompile("^[\\t\\x20-\\x7e]*$")
+	headerValue = regexp.MustCompile(`^[\t\x20-\x7e]*$`)
 )
 
 // connectionSettings are what mcp-connections/<name>.yaml holds.

@@ -205,8 +205,8 @@ func TestTheSchemasRefuseWhatTheReaderRefuses(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
 	for file, texts := range map[string][]string{
-		settingsFile:             {"modle: x", "model: 4", "limits: {tokens: many}", "runtime: remote", "approvals: {approvers: {slak: []}}", "tools: read"},
-		"tools/t/tool.yaml":      {"descripton: x", "risk: severe", "flavor: cloud", "needsApproval: [true]", "minApprovals: two"},
+		settingsFile:             {"models: x", "model: 4", "limits: {tokens: many}", "runtime: remote", "approvals: {approvers: {slak: []}}", "tools: read"},
+		"tools/t/tool.yaml":      {"describe: x", "risk: severe", "flavor: cloud", "needsApproval: [true]", "minApprovals: two"},
 		"mcp-connections/c.yaml": {"transport: websocket", "headers: [a]", "hostonly: true"},
 		"subagents/s/agent.yaml": {"model: x", "description: [x]"},
 		"skills/s/SKILL.md":      {"---\nname: s\n---\n"},

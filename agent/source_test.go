@@ -125,7 +125,7 @@ func TestSourceKeepsTheLastGoodVersion(t *testing.T) {
 	t.Parallel()
 	w := watch(t, map[string]string{"instructions.md": "Help.\n", "agent.yaml": "model: a\n"})
 	w.now = w.now.Add(time.Minute)
-	w.write(map[string]string{"agent.yaml": "modle: b\n"})
+	w.write(map[string]string{"agent.yaml": "models: b\n"})
 	for range 3 {
 		w.now = w.now.Add(time.Minute)
 		w.has("broken", "a")
