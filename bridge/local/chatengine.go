@@ -107,7 +107,7 @@ func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer,
 	r := &chatRun{engine: e, task: t, workspace: w, emit: emit}
 	q := chat.Request{
 		Model:   t.Model,
-		System:  systemPrompt(t, w),
+		System:  systemPrompt(ctx, t, w),
 		History: e.recall(t),
 		Prompt:  t.Prompt,
 		Images:  chatImages(t.Images),
@@ -202,6 +202,8 @@ type chatRun struct {
 	mu        sync.Mutex
 	own       chat.Usage // of the agent, as far as it was told
 	delegated chat.Usage // of subagents
+	// subagentSteps is how many steps subagents have used or may be using.
+	subagentSteps int
 }
 
 // used tells what the run has used until now, subagents included.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ const (
 )
 
 // systemPrompt is what a model is told before anything else.
-func systemPrompt(t task, w *workspace.Workspace) string {
+func systemPrompt(ctx context.Context, t task, w *workspace.Workspace) string {
 	var b strings.Builder
 	b.WriteString("You are a software engineer who works for the person that writes to you. ")
 	fmt.Fprintf(&b, "Your working directory is %s.\n\n", t.Dir)
@@ -37,6 +38,9 @@ func systemPrompt(t task, w *workspace.Workspace) string {
 		b.WriteString("\nThe person wants a plan, not the work. Look at what you need, change nothing, and answer with the steps that you would take, " +
 			"the files that they touch, and what is uncertain.\n")
 	}
+	if slices.Contains(t.Tools, toolRead) {
+		b.WriteString(skillsPrompt(skillsIn(ctx, w)))
+	}
 	if rules, ok := w.Text(rulesFile, maxRulesBytes); ok && strings.TrimSpace(rules) != "" {
 		fmt.Fprintf(&b, "\nThe working directory has these notes for agents, in %s:\n\n%s\n", rulesFile, strings.TrimSpace(rules))
 	}
@@ -44,9 +48,9 @@ func systemPrompt(t task, w *workspace.Workspace) string {
 }
 
 // subagentPrompt is what a subagent is told.
-func subagentPrompt(t task, w *workspace.Workspace, s subagent) string {
+func subagentPrompt(ctx context.Context, t task, w *workspace.Workspace, s subagent) string {
 	t.Plan = false
-	prompt := systemPrompt(t, w)
+	prompt := systemPrompt(ctx, t, w)
 	if s.Prompt != "" {
 		prompt += "\nYour part:\n\n" + s.Prompt + "\n"
 	}

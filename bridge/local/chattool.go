@@ -137,6 +137,14 @@ func (r *chatRun) delegate(ctx context.Context, c chat.Invocation) chat.Output {
 	case strings.TrimSpace(prompt) == "":
 		return chat.Output{Text: "the prompt is empty", Failed: true}
 	}
+	steps, err := r.grant()
+	if err != nil {
+		return chat.Output{Text: err.Error(), Failed: true}
+	}
+	used := 0
+	defer func() { r.giveBack(steps - used) }()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	s := r.task.Subagents[i]
 	modelID := cmp.Or(s.Model, r.task.Model)
 	if !r.engine.Accepts(modelID) {
@@ -151,14 +159,21 @@ func (r *chatRun) delegate(ctx context.Context, c chat.Invocation) chat.Output {
 	})
 	var told chat.Usage
 	ans, err := r.engine.endpoint.Run(ctx, chat.Request{
-		Model: modelID, System: subagentPrompt(r.task, r.workspace, s), Prompt: prompt, Tools: tools,
+		Model: modelID, System: subagentPrompt(ctx, r.task, r.workspace, s), Prompt: prompt, Tools: tools, Steps: steps,
 		Window: r.engine.catalog.window(modelID),
 		Watch: chat.Observer{Said: func(s string) { tell("%s", s) }, Waiting: r.waiting, Used: func(total chat.Usage) {
 			r.delegatedUsed(total.Sub(told))
 			told = total
+			if r.overspent() {
+				stop(errSubagentTokens)
+			}
 		}},
 	})
 	r.delegatedUsed(ans.Usage.Sub(told))
+	used = ans.Steps
+	if errors.Is(context.Cause(ctx), errSubagentTokens) {
+		err = errSubagentTokens
+	}
 	if err != nil {
 		return chat.Output{Text: fmt.Sprintf("the agent %s failed: %v", name, err), Failed: true}
 	}

@@ -48,6 +48,8 @@ type Answer struct {
 	Text string
 	// Usage is that of all requests, those that failed too.
 	Usage Usage
+	// Steps is how many of [Request.Steps] were used.
+	Steps int
 }
 
 // Run answers a message. Its error is an [*Error] or that of ctx; the usage is
@@ -68,7 +70,7 @@ func (e *Endpoint) Run(ctx context.Context, q Request) (Answer, error) {
 	r.messages = append(r.messages, Message{Role: RoleUser, Text: q.Prompt, Images: q.Images})
 	text, err := r.loop(ctx)
 	r.keep()
-	return Answer{Text: text, Usage: r.usage}, err
+	return Answer{Text: text, Usage: r.usage, Steps: r.steps}, err
 }
 
 // call is f, or nothing.
@@ -93,6 +95,8 @@ type run struct {
 	// calls counts the calls that were run; malformed the steps in a row without one,
 	// empty the answers without content, continued the answers that were cut.
 	calls, malformed, empty, continued int
+	// steps is how many were begun.
+	steps int
 	// perToken is how many bytes a token has in this conversation, as far as is known.
 	perToken float64
 
@@ -109,6 +113,7 @@ const (
 // loop asks and calls tools until there is an answer.
 func (r *run) loop(ctx context.Context) (string, error) {
 	for step := 1; ; step++ {
+		r.steps = step
 		last := step >= r.q.Steps
 		rep, err := r.ask(ctx, last)
 		if err != nil {

@@ -102,6 +102,26 @@ func (w *Workspace) Text(name string, limit int) (string, bool) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), true
 }
 
+// Folders are the names of the folders in a folder, in order, at most limit; none
+// where there is no such folder.
+func (w *Workspace) Folders(ctx context.Context, name string, limit int) []string {
+	p, err := w.locate(name)
+	if err != nil {
+		return nil
+	}
+	entries, _, err := p.entries(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && len(names) < limit {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 // lineReader reads lines without holding more of one than is shown.
 type lineReader struct {
 	in   *bufio.Reader
