@@ -10,10 +10,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/github/evidence"
 	"github.com/liaison-bot/liaison/github/repoconfig"
 	"github.com/liaison-bot/liaison/sessions"
@@ -60,6 +62,12 @@ type Options struct {
 	// ones are those of [repoconfig.Default].
 	Budgets repoconfig.Budgets
 
+	// Approval returns an approval as people may see it, or [approvals.ErrUnknown].
+	// Nil knows none, so that nobody can decide about any here.
+	Approval func(ctx context.Context, id string) (approvals.View, error)
+	// People are GitHub logins by the Slack users that they are.
+	People map[string]string
+
 	// Now and Random are the clock and the source of randomness; nil means the real ones.
 	Now    func() time.Time
 	Random io.Reader
@@ -81,7 +89,11 @@ type Channel struct {
 	configs     *repoconfig.Reader
 	owners      *owners
 	bots        map[int64]bool
-	budgets     repoconfig.Budgets
+	approval    func(ctx context.Context, id string) (approvals.View, error)
+	members     *members
+	// inSlack are the Slack users by their GitHub logins in small letters.
+	inSlack map[string]string
+	budgets repoconfig.Budgets
 }
 
 var _ sessions.Channel = (*Channel)(nil)
@@ -115,11 +127,17 @@ func New(o Options) (*Channel, error) {
 		configs:     repoconfig.NewReader(o.Configurations, o.Now),
 		owners:      &owners{app: a, clients: map[int64]*gh.Client{}},
 		bots:        map[int64]bool{},
+		approval:    o.Approval,
+		members:     &members{now: o.Now, known: map[membership]belongs{}},
+		inSlack:     map[string]string{},
 		budgets: repoconfig.Budgets{
 			ActorPerDay:      cmp.Or(o.Budgets.ActorPerDay, usual.ActorPerDay),
 			PullPerDay:       cmp.Or(o.Budgets.PullPerDay, usual.PullPerDay),
 			RepositoryPerDay: cmp.Or(o.Budgets.RepositoryPerDay, usual.RepositoryPerDay),
 		},
+	}
+	for user, login := range o.People {
+		c.inSlack[strings.ToLower(login)] = user
 	}
 	for _, id := range o.AllowedBots {
 		c.bots[id] = true

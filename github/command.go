@@ -14,6 +14,8 @@ const (
 	verbExplain = "explain"
 	verbConfig  = "config"
 	verbHelp    = "help"
+	verbApprove = "approve"
+	verbDeny    = "deny"
 )
 
 // slashName begins the commands that work under whatever handle.
@@ -31,6 +33,9 @@ const maxVerb = 40
 func parseCommand(body, handle string, bare bool) (command, bool) {
 	lines := spokenLines(body)
 	for i, l := range lines {
+		if c, ok := l.decides(handle, lines[i+1:]); ok {
+			return c, true
+		}
 		if rest, ok := l.afterSlash(slashName); ok {
 			return slashCommand(rest, silent(lines[i+1:])), true
 		}
@@ -118,7 +123,7 @@ func (c command) trigger() string {
 }
 
 func allVerbs() []string {
-	return []string{verbReview, verbStop, verbAsk, verbExplain, verbConfig, verbHelp}
+	return []string{verbReview, verbStop, verbAsk, verbExplain, verbConfig, verbHelp, verbApprove, verbDeny}
 }
 
 // lowered returns a word in small letters, or "" for one that is not all ASCII:

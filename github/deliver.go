@@ -27,6 +27,10 @@ func (c *Channel) Deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 
 func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Receipt, error) {
 	switch item.Kind {
+	case sessions.KindApprovalCard:
+		return c.drawCard(ctx, item)
+	case kindCall:
+		return perform(ctx, c, item, (*writer).call)
 	case kindCheck:
 		return perform(ctx, c, item, (*writer).check)
 	case kindComment:

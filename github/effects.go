@@ -65,6 +65,8 @@ func (c *Channel) Effects(t sessions.Turn, r sessions.Report) ([]sessions.Effect
 	switch req.Kind {
 	case kindAsk:
 		effects, err = c.askEffects(req, t, r)
+	case kindResumed:
+		effects, err = c.resumedEffects(req, t, r)
 	case kindReview:
 		effects, err = c.reviewEffects(req, t, r)
 	default:

@@ -26,7 +26,7 @@ const askAgain = "To have it answered, ask again in a new comment."
 func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([]sessions.Effect, error) {
 	switch r.Moment {
 	case sessions.MomentAccepted:
-		return reactionsTo([]request{req}, "accepted", reactionSeen, ""), nil
+		return reactionsTo(asks(req), "accepted", reactionSeen, ""), nil
 	case sessions.MomentStarted, sessions.MomentWaiting, sessions.MomentResumed:
 		return nil, nil
 	case sessions.MomentCompleted:
@@ -41,7 +41,7 @@ func (c *Channel) askEffects(req request, t sessions.Turn, r sessions.Report) ([
 	case sessions.MomentInterrupted, sessions.MomentDropped:
 		unmoved := func(q inquiry) bool { return q.Comment == nil || q.Comment.On == onReview } // takes no reaction
 		if r.Stopped && !slices.ContainsFunc(inquiries(req, t), unmoved) {
-			return reactionsTo(requests(inquiries(req, t)), "answered", reactionFailed, reactionSeen), nil
+			return reactionsTo(asks(requests(inquiries(req, t))...), "answered", reactionFailed, reactionSeen), nil
 		}
 		text := fmt.Sprintf("This was not answered: %s. %s",
 			code(ellipsis(strings.TrimRight(c.redact(r.Reason), ". "), maxReason)), askAgain)
@@ -76,7 +76,7 @@ func answers(own request, t sessions.Turn, reaction string, reply replyPayload) 
 	for _, place := range places {
 		effects = append(effects, effect("reply-"+place, kindReply, at[place]))
 	}
-	return append(effects, reactionsTo(requests(all), "answered", reaction, reactionSeen)...)
+	return append(effects, reactionsTo(asks(requests(all)...), "answered", reaction, reactionSeen)...)
 }
 
 // reactionsTo are reactions to all that was written, where that takes any.

@@ -14,7 +14,7 @@ func mapCheckRun(e event) (sessions.Intent, error) {
 	case "rerequested":
 		return e.rerun(e.CheckRun, version("", e.delivery.Body))
 	case "requested_action":
-		return ignore("check_run.requested_action: our checks have no buttons"), nil
+		return e.pressed()
 	}
 	return e.pointless()
 }

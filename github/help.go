@@ -12,6 +12,8 @@ var verbs = []struct{ verb, argument, does string }{
 	{verbReview, "[full]", "reviews the pull request as it is now; `full` looks at everything again"},
 	{verbAsk, "<question>", "answers a question about the pull request or the issue"},
 	{verbExplain, "[what]", "explains the change, or the lines of the thread it is written in"},
+	{verbApprove, "apr_…", "approves a call that waits for a decision; what you write on the following lines is the reason"},
+	{verbDeny, "apr_…", "denies it"},
 	{verbStop, "", "stops what is being done"},
 	{verbConfig, "", "shows the configuration that holds here, and where each value comes from"},
 	{verbHelp, "", "shows this"},

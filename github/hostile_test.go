@@ -112,7 +112,7 @@ func (w *world) obey(turn sessions.Turn, dir string) map[string]json.RawMessage 
 		finding("../../etc/passwd", 1), finding("a.go", 1), finding("/proc/self/environ", -1),
 	}})
 	for _, tool := range w.channel.Tools() {
-		if !tool.Offered(call.Turn) {
+		if tool.Name != toolSubmitReview || !tool.Offered(call.Turn) {
 			continue
 		}
 		result, err := tool.Run(w.t.Context(), call)

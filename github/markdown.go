@@ -136,23 +136,25 @@ func within(spans []span, pos int) (span, bool) {
 // fence returns text as a code block that it cannot end by itself.
 func fence(text string) string { return fenceAs("text", strings.TrimRight(text, "\n")) }
 
-// fenceAs is a code block of a language, with text as it is.
-func fenceAs(language, text string) string {
-	longest := 2
-	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
+// longestRun is the length of the longest run of backticks.
+func longestRun(s string) int {
+	longest := 0
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != '`' }) {
 		longest = max(longest, len(run))
 	}
-	marks := strings.Repeat("`", longest+1)
+	return longest
+}
+
+// fenceAs is a code block of a language, with text as it is.
+func fenceAs(language, text string) string {
+	marks := strings.Repeat("`", max(2, longestRun(text))+1)
 	return marks + language + "\n" + text + "\n" + marks
 }
 
 // code returns text as a code span on one line. A pipe would end a table's cell.
 func code(text string) string {
 	text = strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ", "|", "¦").Replace(text))
-	longest := 0
-	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
-		longest = max(longest, len(run))
-	}
+	longest := longestRun(text)
 	marks := strings.Repeat("`", longest+1)
 	if longest > 0 {
 		text = " " + text + " "

@@ -24,6 +24,8 @@ func Operations() []Operation {
 		writePulls = []string{"pull_requests: write"}
 		readTalk   = []string{"issues: read", "pull_requests: read"}
 		writeTalk  = []string{"issues: write", "pull_requests: write"}
+		merges     = []string{"contents: write"}
+		readTeam   = []string{"members: read"}
 		readCheck  = []string{"checks: read"}
 		writeCheck = []string{"checks: write"}
 	)
@@ -42,6 +44,8 @@ func Operations() []Operation {
 		reactions  = "Reactions to what was asked"
 		threads    = "Resolving its own threads"
 		people     = "Who may ask"
+		approval   = "Calls that people decide about"
+		acting     = "Tools of the host"
 		handed     = "Reviews that are asked for on another channel"
 	)
 	return []Operation{
@@ -97,6 +101,15 @@ func Operations() []Operation {
 		{get, "repos/{repo}/pulls/comments/{id}/reactions", readPulls, reactions},
 		{post, "repos/{repo}/pulls/comments/{id}/reactions", writePulls, reactions},
 		{del, "repos/{repo}/pulls/comments/{id}/reactions/{id}", writePulls, reactions},
+
+		{get, "orgs/{org}/teams/{team}/memberships/{login}", readTeam, approval},
+		{get, "repos/{repo}/commits/{sha}", readCode, approval},
+		{get, "repos/{repo}/labels/{name}", readTalk, acting},
+		{post, "repos/{repo}/issues/{number}/labels", writeTalk, acting},
+		{del, "repos/{repo}/issues/{number}/labels/{name}", writeTalk, acting},
+		{get, "repos/{repo}/pulls/{number}/requested_reviewers", readPulls, acting},
+		{post, "repos/{repo}/pulls/{number}/requested_reviewers", writePulls, acting},
+		{put, "repos/{repo}/pulls/{number}/merge", merges, acting},
 
 		{post, "graphql", []string{"contents: write"}, threads},
 	}

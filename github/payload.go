@@ -33,6 +33,10 @@ type payload struct {
 	Review     hookReview  `json:"review"`
 	CheckRun   hookCheck   `json:"check_run"`
 	CheckSuite hookSuite   `json:"check_suite"`
+	// RequestedAction is the button of a check run that somebody pressed.
+	RequestedAction struct {
+		Identifier string `json:"identifier"`
+	} `json:"requested_action"`
 	// SHA and State are those of a commit status.
 	SHA         string `json:"sha"`
 	State       string `json:"state"`
@@ -143,6 +147,7 @@ type hookHead struct {
 type hookCheck struct {
 	ID           int64      `json:"id"`
 	HeadSHA      string     `json:"head_sha"`
+	ExternalID   string     `json:"external_id"`
 	App          hookObject `json:"app"`
 	PullRequests []hookHead `json:"pull_requests"`
 }

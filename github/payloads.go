@@ -46,6 +46,8 @@ type replyPayload struct {
 	More   []remark `json:"more,omitempty"`
 	Text   string   `json:"text"`
 	Failed bool     `json:"failed,omitempty"`
+	// Once leaves it out where the same was answered before, whoever owed that.
+	Once bool `json:"once,omitempty"`
 
 	Model    string        `json:"model,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`

@@ -70,8 +70,11 @@ func Permissions() []Permission {
 			Feature: "Sets a commit status where the App may not write checks.",
 			Lost:    `Without "checks: write" as well, a review is seen in its comment only.`},
 		{Name: "contents", Level: "write", Optional: true, use: once,
-			Feature: "Resolves review threads of its own that are dealt with. Only the token of that one call has it.",
-			Lost:    "Its threads are answered when they are dealt with, and stay open."},
+			Feature: "Resolves review threads of its own that are dealt with, and merges a pull request where a person approved that. Only the token of that one call has it.",
+			Lost:    "Its threads are answered when they are dealt with, and stay open. It cannot merge."},
+		{Name: "members", Level: "read", Optional: true, use: once,
+			Feature: "Finds out whether somebody is in a team that may approve calls. Only the token of that one call has it.",
+			Lost:    "Nobody can decide about a call as the member of a team; people who are named can."},
 	}
 }
 

@@ -74,11 +74,11 @@ func TestLostSaysWhatIsMissing(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	if got := names(granted); got != "contents:write" {
+	if got := names(granted); got != "contents:write members:read" {
 		t.Errorf("with the manifest's: %s", got)
 	}
 	granted["checks"] = "read"
-	if got := names(granted); got != "checks:write statuses:write contents:write" {
+	if got := names(granted); got != "checks:write statuses:write contents:write members:read" {
 		t.Errorf("without writing checks: %s", got)
 	}
 }

@@ -31,9 +31,11 @@ func (c *Channel) prepare(ctx context.Context, t sessions.Turn, dir string) (ses
 	switch {
 	case req.Kind == kindReview && !req.Issue:
 		return c.prepareReview(ctx, tgt, t, dir)
-	case req.Kind == kindAsk && req.Issue:
+	case req.Kind == kindResumed && !asksAnything(req, t):
+		return c.prepareResumed(tgt, t)
+	case (req.Kind == kindAsk || req.Kind == kindResumed) && req.Issue:
 		return c.prepareIssue(ctx, tgt, t, dir)
-	case req.Kind == kindAsk:
+	case req.Kind == kindAsk, req.Kind == kindResumed:
 		return c.prepareAsk(ctx, tgt, t, dir)
 	}
 	return sessions.Brief{}, fmt.Errorf("no agent is told anything for a turn that is to %s", quote(string(req.Kind)))

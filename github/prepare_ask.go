@@ -33,7 +33,7 @@ func (c *Channel) prepareAsk(ctx context.Context, tgt target, t sessions.Turn, d
 			return sessions.Brief{}, fmt.Errorf("prepare the evidence of %s: %w", tgt.name(), err)
 		}
 		return c.brief(summary.Note, func(marker string) string {
-			return askPrompt(tgt.request, summary, r.Questions, marker)
+			return askPrompt(tgt.request, summary, r.Questions, outcomes(asked), marker)
 		})
 	}
 	return sessions.Brief{}, &sessions.RetryError{After: lagWait, Err: fmt.Errorf(
@@ -42,7 +42,8 @@ func (c *Channel) prepareAsk(ctx context.Context, tgt target, t sessions.Turn, d
 
 // prepareIssue prepares an answer about an issue.
 func (c *Channel) prepareIssue(ctx context.Context, tgt target, t sessions.Turn, dir string) (sessions.Brief, error) {
-	questions := toAnswer(inquiries(tgt.request, t))
+	asked := inquiries(tgt.request, t)
+	questions := toAnswer(asked)
 	build := func() (evidence.IssueSummary, error) {
 		owner, repo := tgt.names()
 		return evidence.BuildIssue(ctx, evidence.IssueRequest{
@@ -64,7 +65,7 @@ func (c *Channel) prepareIssue(ctx context.Context, tgt target, t sessions.Turn,
 		return sessions.Brief{}, tgt.gone(fmt.Errorf("prepare the evidence of %s: %w", tgt.name(), err), "issue")
 	}
 	return c.brief(summary.Note, func(marker string) string {
-		return issuePrompt(tgt.request, summary, questions, marker)
+		return issuePrompt(tgt.request, summary, questions, outcomes(asked), marker)
 	})
 }
 
@@ -80,7 +81,7 @@ func inquiries(own request, t sessions.Turn) []inquiry {
 	for _, g := range t.Gathered {
 		// What is in there was checked when it was taken up; what cannot be read any
 		// more has no place to answer at.
-		if r, err := parseRequest(g.Request); err == nil && r.Kind == kindAsk {
+		if r, err := parseRequest(g.Request); err == nil && (r.Kind == kindAsk || r.Kind == kindResumed) {
 			all = append(all, inquiry{r, g.Message})
 		}
 	}
@@ -101,6 +102,9 @@ func requests(all []inquiry) []request {
 func toAnswer(all []inquiry) []evidence.Question {
 	out := make([]evidence.Question, 0, len(all))
 	for _, in := range all {
+		if in.Kind != kindAsk {
+			continue
+		}
 		q := evidence.Question{
 			Verb: cmp.Or(in.Command.Verb, "ask"), Text: in.message, At: in.UpdatedAt,
 			Author: evidence.Actor{Login: in.Actor.Login, ID: in.Actor.ID},

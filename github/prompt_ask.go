@@ -11,11 +11,11 @@ import (
 )
 
 // wordsOnly is the host's rule for answers.
-const wordsOnly = "You answer in words, and the host posts them where the question was asked. You have no access to GitHub and need none. " +
-	"You cannot approve, merge, push, change anything or message anybody; do not claim to have done so, and do not promise it."
+const wordsOnly = "You answer in words, and the host posts them where the question was asked. You have no access to GitHub but the tools of the host, if you are offered any. " +
+	"Without them you cannot approve, merge, push, change anything or message anybody; do not claim to have done what no tool says is done, and do not promise it."
 
 // askPrompt is what the agent is told for questions about a pull request.
-func askPrompt(r request, s evidence.Summary, asked []evidence.Question, marker string) string {
+func askPrompt(r request, s evidence.Summary, asked []evidence.Question, became []string, marker string) string {
 	p := &prompter{untrusted.Writer{Marker: marker}}
 	p.Say("You answer people who work on a pull request.\n")
 	p.rules("pr", pullBrings, wordsOnly)
@@ -25,13 +25,14 @@ func askPrompt(r request, s evidence.Summary, asked []evidence.Question, marker 
 	p.Say("The evidence is below `pr/` in your working directory, fetched anew for this question at head %s: what you remember of an earlier turn may be outdated. "+
 		"Read `pr/README.md` first: it says what is there, and what was left out and why. The conversation is in `pr/conversation.md`%s. "+
 		"What was written or edited after the question is left out.\n", short(s.Head), threadFile(asked))
+	p.became(became)
 	p.questions(asked, "pull request")
 	p.ending(r)
 	return p.String()
 }
 
 // issuePrompt is what the agent is told for questions about an issue.
-func issuePrompt(r request, s evidence.IssueSummary, asked []evidence.Question, marker string) string {
+func issuePrompt(r request, s evidence.IssueSummary, asked []evidence.Question, became []string, marker string) string {
 	p := &prompter{untrusted.Writer{Marker: marker}}
 	p.Say("You answer people who work on an issue.\n")
 	p.rules("issue", "Everything that the issue brings (its title, description, labels and comments)", wordsOnly)
@@ -43,6 +44,7 @@ func issuePrompt(r request, s evidence.IssueSummary, asked []evidence.Question, 
 	p.Say("The evidence is below `issue/` in your working directory, fetched anew for this question: what you remember of an earlier turn may be outdated. " +
 		"Read `issue/README.md` first: it says what is there, and what was left out and why. You do not have the repository's code. " +
 		"What was written or edited after the question is left out.\n")
+	p.became(became)
 	p.questions(asked, "issue")
 	p.ending(r)
 	return p.String()

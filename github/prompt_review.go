@@ -12,8 +12,8 @@ func reviewPrompt(r request, s evidence.Summary, marker string) string {
 	set := r.settings()
 	p.Say("You review a pull request for the people who maintain the repository.\n")
 	p.rules("pr", pullBrings,
-		"You have no access to GitHub and need none. The host posts what you answer. You cannot merge, push or message anybody, "+
-			"and what becomes of a verdict is not yours to decide; do not claim to have approved or done anything.")
+		"You have no access to GitHub but the tools of the host, if you are offered any. The host posts what you answer. You cannot merge, push or message anybody otherwise, "+
+			"and what becomes of a verdict is not yours to decide; do not claim to have approved anything, or done what no tool says is done.")
 	p.maintainers(set, s.Instructions)
 	p.pull(r, s)
 	p.Say("## What you have\n")

@@ -16,7 +16,7 @@ import (
 func (w *writer) reply(ctx context.Context, p replyPayload) (sessions.Receipt, error) {
 	mark := mark("reply", w.item.SessionID+"/"+p.Key)
 	inThread := p.To != nil && p.To.On == onThread && p.To.Thread > 0 && !w.Issue
-	if w.item.Attempts > 1 {
+	if w.item.Attempts > 1 || p.Once {
 		found, err := w.findReply(ctx, mark, inThread)
 		if err != nil || found {
 			return sessions.Receipt{Note: "the answer was posted already"}, err

@@ -52,6 +52,10 @@ type request struct {
 	Full bool `json:"full,omitempty"`
 	// Caller asked for it on another channel, and is told how it goes.
 	Caller *sessions.Caller `json:"caller,omitempty"`
+	// Decision is what somebody says about a call that waits for people.
+	Decision *decision `json:"decision,omitempty"`
+	// HeadAuthor wrote the head's commit, as far as GitHub knows.
+	HeadAuthor account `json:"headAuthor,omitzero"`
 	// Settings is what the repository's configuration says of this turn, once it
 	// was weighed.
 	Settings *settings `json:"settings,omitempty"`
@@ -65,6 +69,9 @@ const (
 	kindReview kind = ""
 	// kindAsk answers a question in words, where it was asked.
 	kindAsk kind = "ask"
+	// kindResumed hears what became of a call about which people decided, and answers
+	// in words where the call was asked for.
+	kindResumed kind = "resumed"
 	// kindMergeGroup concludes the check of a merge group, and runs no agent.
 	kindMergeGroup kind = "merge_group"
 )
@@ -85,6 +92,8 @@ type command struct {
 	// Addressed is set when we were named, by @mention or "/liaison"; only then is
 	// help given.
 	Addressed bool `json:"addressed,omitempty"`
+	// Reason is what was written behind a decision.
+	Reason string `json:"reason,omitempty"`
 }
 
 // The places in which somebody can write.
@@ -168,7 +177,7 @@ func (r request) check() error {
 	case r.Kind == kindMergeGroup:
 	case r.Number <= 0:
 		return errors.New("the turn's request names no pull request and no issue")
-	case r.Issue, r.Command.Verb == verbStop: // about no commit
+	case r.Issue, r.Command.Verb == verbStop, r.Decision != nil: // about no commit
 		return nil
 	}
 	if !validSHA(r.Head) {

@@ -73,6 +73,8 @@ func (e event) asked(r request, body string) (sessions.Intent, error) {
 		in = e.intent(sessions.ActionRun, r)
 		in.Weigh, in.Force, in.Admission = true, true, sessions.AdmitPreempt
 		in.Message = fmt.Sprintf("Review pull request %s.", r.name())
+	case verbApprove, verbDeny:
+		return e.decides(r, fact), nil
 	default:
 		r.Kind = kindAsk
 		in = e.intent(sessions.ActionRun, r)

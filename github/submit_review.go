@@ -43,7 +43,7 @@ const submitReviewDescription = "Hand in your review: a verdict, a summary and f
 
 // Tools are what an agent may call on the host in a turn of this channel.
 func (c *Channel) Tools() []tools.Tool {
-	return []tools.Tool{{
+	return append([]tools.Tool{{
 		Name: toolSubmitReview, Description: submitReviewDescription, InputSchema: json.RawMessage(submitReviewSchema),
 		Offered: func(t tools.Turn) bool {
 			r, err := parseRequest(t.Request)
@@ -51,7 +51,7 @@ func (c *Channel) Tools() []tools.Tool {
 		},
 		Effect: tools.Reads, // what it lays down is posted by the channel itself
 		Run:    submitReview,
-	}}
+	}}, c.hostTools()...)
 }
 
 // submitReview takes a review: it reads what was handed in, finds each finding's

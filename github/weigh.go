@@ -52,6 +52,8 @@ func (c *Channel) weigh(ctx context.Context, in sessions.Intent) (sessions.Inten
 		return w.ignore("a bot that is not on the operator's list is not answered"), nil
 	case w.written() && r.Actor.ID <= 0:
 		return w.ignore("nobody knows who wrote it"), nil
+	case r.Decision != nil:
+		return w.decide(ctx)
 	case r.Issue:
 		return w.issue(ctx)
 	}

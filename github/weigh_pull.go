@@ -41,6 +41,9 @@ func (w *weighing) pullRequest(ctx context.Context) (sessions.Intent, error) {
 	if err := w.configure(ctx, pull.Repository.FullName, pull.Base.Ref); err != nil {
 		return sessions.Intent{}, err
 	}
+	if err := w.learnHeadAuthor(ctx); err != nil {
+		return sessions.Intent{}, err
+	}
 	if w.written() {
 		return w.asked(ctx)
 	}
