@@ -9,14 +9,14 @@ import (
 
 // approvalText is an approval as people read it.
 type approvalText struct {
-	title, summary, text string
+	name, title, summary, text string
 	// whole is set when all of the arguments are there.
 	whole bool
 }
 
-// markdown is all of it in one text.
+// markdown is all of it in one text, for a place without a title.
 func (t approvalText) markdown() string {
-	all := "**" + t.title + "**\n\n" + t.summary
+	all := "**" + t.name + "**\n\n" + t.summary
 	if t.text != "" {
 		all += "\n\n" + t.text
 	}
@@ -36,7 +36,7 @@ const (
 // with all that is known, and a text of more characters, in which the arguments go
 // on. Without a text there are no buttons either.
 func renderApproval(v approvals.View, limit, more int) approvalText {
-	out := approvalText{title: ellipsis(strings.TrimSuffix(v.Status(titleWords()), "."), maxCheckTitle)}
+	out := approvalText{name: "Liaison approval: " + code(v.Tool), title: ellipsis(strings.TrimSuffix(v.Status(titleWords()), "."), maxCheckTitle)}
 	facts := approvalFacts(v, more > 0) + "### The arguments, as they run\n\n"
 	below := approvalBelow(v)
 	around := fenceRoom + 2*longestRun(v.Input)
@@ -82,7 +82,6 @@ func approvalFacts(v approvals.View, buttons bool) string {
 	row("About", plain(v.Subject))
 	row("Risk", riskWord(v.Risk))
 	row("Asked for by", called(v.Requester))
-	row("Decide until", atTime(v.ExpiresAt))
 	row("Approvals", votesWord(v))
 	row("Hash of the arguments", plain(v.InputHash))
 	row("Approval", plain(v.ID))
