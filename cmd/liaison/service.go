@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
@@ -115,6 +116,9 @@ func newService(ctx context.Context, cfg *config.Config, secrets *redact.Redacto
 		}
 		o := githubOptions(cfg, secrets.String)
 		o.Cache, o.Configurations, o.Logger = s.cache, s.configurations, log
+		o.Approval = func(ctx context.Context, id string) (approvals.View, error) {
+			return s.engine.Approval(ctx, id) // which is made below
+		}
 		s.github, err = github.New(o)
 		if err != nil {
 			return nil, err
@@ -332,6 +336,9 @@ func githubOptions(cfg *config.Config, redact func(string) string) github.Option
 		Budgets: repoconfig.Budgets{
 			ActorPerDay: g.Admission.ActorPerDay, PullPerDay: g.Admission.PullPerDay, RepositoryPerDay: g.Admission.RepositoryPerDay,
 		},
+	}
+	if cfg.Slack != nil {
+		o.People = cfg.Slack.Talk.People
 	}
 	if g.GraphQLURL != nil {
 		o.GraphQLURL = g.GraphQLURL.String()
