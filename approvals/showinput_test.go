@@ -186,6 +186,7 @@ func TestSecretsAreMaskedInEveryPartOfAnInput(t *testing.T) {
 			"JSON in JSON":  `{"x":` + string(inner) + `}`,
 			"all escapes":   `{"x":"` + split.String() + `"}`,
 			"not JSON":      `{"x":` + string(quoted),
+			"divided":       `{"x":"` + "\u202e" + strings.Trim(string(quoted[:len(quoted)-7]), `"`) + "\u200b" + strings.Trim(string(quoted[len(quoted)-7:]), `"`) + `"}`,
 			"in other JSON": string(quoted),
 		} {
 			if got := show(t, input, mask); strings.Contains(got, core(secret)) || !strings.Contains(got, redact.Mask) {

@@ -53,7 +53,7 @@ type View struct {
 // Show returns a record as people may see it. redact masks secrets in a text.
 func (r Record) Show(redact func(string) string) View {
 	prose := func(s string) string {
-		s, _ = unseen.Reveal(redact(strings.ToValidUTF8(s, "\uFFFD")))
+		s, _ = unseen.Reveal(joined(strings.ToValidUTF8(s, "\uFFFD"), redact))
 		return s
 	}
 	v := View{

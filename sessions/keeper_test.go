@@ -30,7 +30,7 @@ type attic struct {
 // usualRetention is that of a service without settings.
 func usualRetention() state.Retention {
 	const day = 24 * time.Hour
-	return state.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day}
+	return state.Retention{Bodies: 7 * day, Deliveries: 30 * day, Workspaces: day, Sessions: 90 * day, Audit: 400 * day}
 }
 
 func newAttic(t *testing.T) *attic {
@@ -159,6 +159,47 @@ func TestWhatIsOldGoesStepByStep(t *testing.T) {
 			usage, err := a.keeper(tc.keep).Usage(t.Context())
 			if err != nil || usage.Volume.Size == 0 || usage.Database.Size == 0 {
 				t.Errorf("usage %+v, %v", usage, err)
+			}
+		})
+	}
+}
+
+// The audit log has a retention of its own: it outlives the sessions that it tells of.
+func TestTheAuditLogOutlivesSessions(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		name  string
+		after time.Duration
+		keep  state.Retention
+		want  int
+	}{
+		{"its session is gone", 399 * day, usualRetention(), 2},
+		{"past its time", 401 * day, usualRetention(), 1},
+		{"for ever", 4000 * day, state.Retention{Sessions: day}, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAttic(t)
+			a.live(t, "ses_1")
+			write := func() {
+				line := state.Change{Audit: []state.AuditEntry{{At: a.now, Entry: []byte(`{"action":"asked"}`)}}}
+				if _, err := a.store.Commit(t.Context(), line); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write()
+			a.now = a.now.Add(tc.after)
+			write()
+			if err := a.keeper(tc.keep).Round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.store.Session(t.Context(), "ses_1"); !errors.Is(err, state.ErrNotFound) {
+				t.Errorf("the session: %v", err)
+			}
+			lines, err := a.store.AuditEntries(t.Context(), time.Time{}, 0, 9)
+			if err != nil || len(lines) != tc.want || lines[len(lines)-1].Seq != 2 {
+				t.Errorf("lines %+v, %v; want %d", lines, err, tc.want)
 			}
 		})
 	}
