@@ -227,6 +227,9 @@ func (l agreed) Acting(_ context.Context, c tools.Call, tool string) error {
 }
 
 func (l agreed) Keep(ctx context.Context, c tools.Call, tool string, r tools.Result) error {
+	if r.Output == nil {
+		return nil // the approval keeps the answer
+	}
 	return whileRunning(l.e.KeepOutput(ctx, c.SessionID, c.TurnID, tool, r.Output))
 }
 

@@ -131,10 +131,13 @@ func (e *Engine) registry() *tools.Registry { return e.agent().Tools }
 type ledger struct{ e *Engine }
 
 func (l ledger) Acting(ctx context.Context, c tools.Call, tool string) error {
-	return l.e.NoteActed(ctx, c.SessionID, c.TurnID, tool)
+	return l.e.noteWrite(ctx, c, tool)
 }
 
 func (l ledger) Keep(ctx context.Context, c tools.Call, tool string, r tools.Result) error {
+	if err := l.e.keepAnswer(ctx, c, tool, r); err != nil || r.Output == nil {
+		return err
+	}
 	return l.e.KeepOutput(ctx, c.SessionID, c.TurnID, tool, r.Output)
 }
 

@@ -126,6 +126,9 @@ type Turn struct {
 	Usage  Usage  `json:"usage,omitzero"`
 	// Outputs is what tools laid down for the turn's channel, by their names.
 	Outputs map[string]json.RawMessage `json:"outputs,omitempty"`
+	// Writes are the calls of tools that did something to the world, oldest first, so
+	// that none is made again when it is repeated.
+	Writes []Write `json:"writes,omitempty"`
 	// ToolCalls counts the tools that the agent called.
 	ToolCalls int `json:"toolCalls,omitempty"`
 	// Model is the model that answered, where known.
@@ -135,6 +138,15 @@ type Turn struct {
 	QueuedAt  time.Time `json:"queuedAt,omitzero"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
+}
+
+// Write is a call of a tool that did something to the world.
+type Write struct {
+	// Key tells it from others of the turn.
+	Key string `json:"key"`
+	// Answer is what the agent was told, or some of it; nil before, and where it was
+	// too much to keep. No store reads it.
+	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
 // Gathered is a message that is answered with another one.

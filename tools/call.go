@@ -15,9 +15,13 @@ const acknowledged = "Operation acknowledged."
 // ends the call, which can then be made again.
 type Ledger interface {
 	// Acting says that a tool is about to do something to the world. When it fails,
-	// the tool does nothing.
+	// the tool does nothing. It fails with a [*RepeatedError] for a call, as
+	// [Call.Key] tells them apart, of which it was told before, perhaps in an earlier
+	// process.
 	Acting(ctx context.Context, c Call, tool string) error
-	// Keep keeps a result's output before the agent gets its answer.
+	// Keep keeps a result before the agent gets it: an output always, and of the
+	// answer to a call that wrote, what the ledger has room for, so that it is known
+	// when the call is repeated. Result.Output is nil where there is no output.
 	Keep(ctx context.Context, c Call, tool string, r Result) error
 	// Ask has people decide about a call, and answers it: with what came of the call
 	// that they agreed to, which it makes by [Registry.Execute], or with why it was
@@ -35,6 +39,23 @@ type PanicError struct {
 
 // Error implements error.
 func (e *PanicError) Error() string { return fmt.Sprintf("tool %s failed unexpectedly", e.Tool) }
+
+// RepeatedError says that a call that writes was begun before.
+type RepeatedError struct {
+	// Answer is what it came to; nil where that is not known.
+	Answer *Result
+}
+
+// Error implements error.
+func (e *RepeatedError) Error() string { return "the call was begun before" }
+
+// answer is what the agent is told that repeats the call.
+func (e *RepeatedError) answer(tool string) Result {
+	if e.Answer != nil {
+		return *e.Answer
+	}
+	return failed(fmt.Errorf("this call of tool %s was begun before, and it is not known what became of it, so that it is not made again; look at what is there before you go on", tool))
+}
 
 // Call makes one call of a tool and answers it. What the agent can be told is a
 // Result: an unknown tool, input that does not match, a tool's own failure. The
@@ -133,7 +154,10 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 	}
 	writes := t.effect(c.Input) != Read
 	if writes {
-		if err := l.Acting(ctx, c, t.Name); err != nil {
+		var repeated *RepeatedError
+		if err := l.Acting(ctx, c, t.Name); errors.As(err, &repeated) {
+			return repeated.answer(t.Name), true, nil
+		} else if err != nil {
 			return Result{}, false, fmt.Errorf("tool %s was not run: %w", t.Name, err)
 		}
 	}
@@ -152,9 +176,9 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 		// What wrote may have been done all the same, and is not done again.
 		return Result{}, writes, ctx.Err()
 	case err != nil && late:
-		return failed(t.late(err, writes)), true, nil
+		return t.kept(ctx, c, l, failed(t.late(err, writes)), writes)
 	case err != nil:
-		return failed(err), true, nil
+		return t.kept(ctx, c, l, failed(err), writes)
 	case len(result.Output) > maxOutput:
 		return failed(fmt.Errorf("what tool %s would keep has %d bytes; at most %d are kept: hand in less", t.Name, len(result.Output), maxOutput)), true, nil
 	}
@@ -162,10 +186,17 @@ func (t *readyTool) run(ctx context.Context, c Call, l Ledger) (result Result, k
 		return Result{}, true, fmt.Errorf("tool %s made an output that is not JSON", t.Name)
 	}
 	result.Text = Cut(result.Text, maxText, "\n[cut here: the rest is too long]")
-	if result.Output != nil {
-		if err := l.Keep(ctx, c, t.Name, result); err != nil {
-			return Result{}, writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
-		}
+	return t.kept(ctx, c, l, result, writes)
+}
+
+// kept hands a result to the ledger before the agent gets it.
+func (t *readyTool) kept(ctx context.Context, c Call, l Ledger, result Result, writes bool) (Result, bool, error) {
+	if result.Output == nil && !writes {
+		return result, true, nil
+	}
+	// An answer that is lost is no harm: the call is known not to be made again.
+	if err := l.Keep(ctx, c, t.Name, result); err != nil && result.Output != nil {
+		return Result{}, writes, fmt.Errorf("what tool %s answered could not be kept: %w", t.Name, err)
 	}
 	return result, true, nil
 }

@@ -34,6 +34,9 @@ func (n *notes) Ask(context.Context, Call, Tool) (Result, error) {
 }
 
 func (n *notes) Keep(_ context.Context, _ Call, tool string, r Result) error {
+	if r.Output == nil {
+		return n.note("keep the answer of " + tool)
+	}
 	return n.note("keep " + tool + " " + string(r.Output))
 }
 
@@ -129,7 +132,7 @@ func TestWhatWritesIsNotedFirstAndWhatIsKeptIsKeptBeforeTheAnswer(t *testing.T) 
 			t.Fatalf("%s: %+v, %v", name, result, err)
 		}
 	}
-	if got, want := strings.Join(ledger.told, ", "), `acting push, push, keep hand {"a":1}`; got != want {
+	if got, want := strings.Join(ledger.told, ", "), `acting push, push, keep the answer of push, keep hand {"a":1}`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 

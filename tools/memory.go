@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"sync"
 )
 
@@ -27,6 +28,16 @@ func (c Call) key(name string) (callKey, bool) {
 	return callKey(h.Sum(nil)), true
 }
 
+// Key tells a call of a tool from others of its turn, for ledgers: 32 hexadecimal
+// digits. It is empty for a call without an id, which is made each time.
+func (c Call) Key(tool string) string {
+	key, named := c.key(tool)
+	if !named {
+		return ""
+	}
+	return hex.EncodeToString(key[:16])
+}
+
 // pastCall is one call and its answer.
 type pastCall struct {
 	key callKey
@@ -36,7 +47,13 @@ type pastCall struct {
 	err    error
 }
 
-func (c *pastCall) size() int { return len(c.result.Text) + len(c.result.Output) }
+func (c *pastCall) size() int {
+	n := len(c.result.Text) + len(c.result.Output) + len(c.result.Structured)
+	for _, image := range c.result.Images {
+		n += len(image.Data)
+	}
+	return n
+}
 
 // memory has the answers of calls, so that each is made once.
 type memory struct {

@@ -32,6 +32,10 @@ func cloneTurn(t state.Turn) state.Turn {
 	for name, data := range t.Outputs {
 		t.Outputs[name] = slices.Clone(data)
 	}
+	t.Writes = slices.Clone(t.Writes)
+	for i := range t.Writes {
+		t.Writes[i].Answer = slices.Clone(t.Writes[i].Answer)
+	}
 	t.Gathered = slices.Clone(t.Gathered)
 	for i := range t.Gathered {
 		t.Gathered[i].Request = slices.Clone(t.Gathered[i].Request)

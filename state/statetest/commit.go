@@ -177,6 +177,10 @@ func spoilers() map[string]func(state.Store, *state.Change) error {
 			c.Turns[0].Outputs = map[string]json.RawMessage{"review": json.RawMessage("{")}
 			return state.ErrInvalid
 		},
+		"an answer that is no JSON": func(_ state.Store, c *state.Change) error {
+			c.Turns[0].Writes = []state.Write{{Key: "k", Answer: json.RawMessage("{")}}
+			return state.ErrInvalid
+		},
 		"a stale session": func(_ state.Store, c *state.Change) error {
 			c.Sessions[0].Version = 7
 			return state.ErrConflict

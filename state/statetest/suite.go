@@ -63,6 +63,7 @@ func turn(id, sessionID string) state.Turn {
 		ID: id, SessionID: sessionID, Status: state.TurnQueued, Message: "review",
 		Request: json.RawMessage(`{"n":1}`), QueuedAt: at(0),
 		Outputs: map[string]json.RawMessage{"review": json.RawMessage(`{"findings":[]}`)},
+		Writes:  []state.Write{{Key: "begun"}, {Key: "done", Answer: json.RawMessage(`{"text":"pushed"}`)}},
 	}
 }
 

@@ -91,6 +91,10 @@ func Valid(c state.Change) error {
 			v.id("output", name)
 			v.check(json.Valid(data), "output %q of turn %q is broken JSON", name, t.ID)
 		}
+		for _, w := range t.Writes {
+			v.id("write", w.Key)
+			v.json("write", w.Key, w.Answer)
+		}
 	}
 	for _, a := range c.Approvals {
 		once("approval", a.ID)
