@@ -322,10 +322,7 @@ func (o *office) audit() []string {
 	}
 	var out []string
 	for _, l := range lines {
-		var e approvals.Entry
-		if err := json.Unmarshal(l.Entry, &e); err != nil {
-			o.t.Fatal(err)
-		}
+		e := entryOf(o.t, l)
 		out = append(out, strings.TrimSpace(e.Action+" "+e.By))
 	}
 	return out
@@ -337,4 +334,13 @@ func (o *office) put(row state.Approval) {
 	if _, err := o.store.Commit(context.Background(), state.Change{Approvals: []state.Approval{row}}); err != nil {
 		o.t.Fatal(err)
 	}
+}
+
+func entryOf(t *testing.T, l state.AuditEntry) approvals.Entry {
+	t.Helper()
+	var e approvals.Entry
+	if err := json.Unmarshal(l.Entry, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
