@@ -49,7 +49,7 @@ func (c *Channel) openFor(ctx context.Context, r request) ([]approvals.View, err
 }
 
 // listApprovals shows somebody alone what waits for them.
-func (c *Channel) listApprovals(ctx context.Context, item sessions.Item, p approvalsPayload) (sessions.Receipt, error) {
+func (c *Channel) listApprovals(ctx context.Context, item sessions.Item, p ephemeralPayload) (sessions.Receipt, error) {
 	r := request{address: p.To, Trigger: byCommand, User: p.User, UserTeam: p.UserTeam}
 	open, err := c.openFor(ctx, r)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Channel) listApprovals(ctx context.Context, item sessions.Item, p appro
 	if len(open) > 0 {
 		m = web.Message{Text: fmt.Sprintf("%d approvals are open that you can decide about or asked for.", len(open)), Blocks: c.openBlocks(ctx, p.To, open)}
 	}
-	return c.alone(ctx, item, ephemeralPayload{To: p.To, User: p.User, ResponseURL: p.ResponseURL}, m)
+	return c.alone(ctx, item, p, m)
 }
 
 // noneOpen is said where nothing waits for somebody.

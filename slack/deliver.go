@@ -40,8 +40,6 @@ func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 		return perform(ctx, item, c.handOver)
 	case kindNote:
 		return perform(ctx, item, c.note)
-	case kindApprovals:
-		return perform(ctx, item, c.listApprovals)
 	case sessions.KindApprovalCard:
 		return perform(ctx, item, c.card)
 	case sessions.KindOutcome:

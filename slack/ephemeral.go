@@ -14,6 +14,9 @@ import (
 // ephemeral tells one person something. Nobody can look up whether they saw it, so
 // that it is tried again only where Slack cannot have heard of it.
 func (c *Channel) ephemeral(ctx context.Context, item sessions.Item, p ephemeralPayload) (sessions.Receipt, error) {
+	if p.Approvals {
+		return c.listApprovals(ctx, item, p)
+	}
 	markdown := c.withNames(ctx, p.To, p.Names, p.Markdown)
 	return c.alone(ctx, item, p, web.Message{Text: markup.Mrkdwn(c.redact(markdown), limits.Text)})
 }

@@ -35,6 +35,8 @@ func (m mapper) click(i event.Interaction, a event.Action) sessions.Intent {
 		return in
 	case approvalVerbs[a.ID] != "" && m.ours(i):
 		return m.decide(i, r, approvalVerbs[a.ID])
+	case strings.HasPrefix(a.ID, actionChoice) && a.Value != "" && r.MessageTS != "" && m.ours(i):
+		return m.chosen(r)
 	case a.ID == actionStop && namesTurn(a.Value) && r.MessageTS != "" && m.ours(i):
 		in := m.stop(r)
 		in.TurnID = a.Value

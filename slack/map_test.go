@@ -84,6 +84,7 @@ func mapped(t testing.TB, name string, s Settings) sessions.Intent {
 var actions = map[sessions.Action]string{
 	sessions.ActionIgnore: "ignore", sessions.ActionRun: "run", sessions.ActionArchive: "archive", sessions.ActionStop: "stop",
 	sessions.ActionAmend: "amend", sessions.ActionNote: "note",
+	sessions.ActionDecide: "decide",
 }
 
 // show is an intent as a reviewer of a change reads it.

@@ -13,7 +13,6 @@ const (
 	kindTitle     = "title"
 	kindReview    = "review"
 	kindNote      = "approval.note"
-	kindApprovals = "approval.list"
 )
 
 // postPayload is a message in a thread, or several where it is long.
@@ -51,6 +50,10 @@ type ephemeralPayload struct {
 	User string  `json:"user"`
 	// Markdown may hold a stranger's text.
 	Markdown string `json:"markdown"`
+	// Approvals shows, in the place of a text, what waits for a decision of theirs.
+	// UserTeam is where their account is at home then.
+	Approvals bool   `json:"approvals,omitempty"`
+	UserTeam  string `json:"userTeam,omitempty"`
 	// Names are ids of people in the text in whose place their names are shown.
 	Names []string `json:"names,omitempty"`
 	// ResponseURL answers where we may not be in the channel; it is tried first.
@@ -86,15 +89,6 @@ type notePayload struct {
 	// ours is looked for.
 	Markdown string `json:"markdown"`
 	Since    string `json:"since"`
-}
-
-// approvalsPayload shows somebody alone what waits for them.
-type approvalsPayload struct {
-	To   address `json:"to"`
-	User string  `json:"user"`
-	// UserTeam is where the account is at home.
-	UserTeam    string `json:"userTeam,omitempty"`
-	ResponseURL string `json:"responseUrl,omitempty"`
 }
 
 // homePayload shows somebody their sessions.

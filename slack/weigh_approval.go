@@ -15,8 +15,8 @@ import (
 // judged where the record is.
 func (c *Channel) weighApproval(ctx context.Context, in sessions.Intent, r request) (sessions.Intent, error) {
 	if r.Verb == verbApprovals {
-		return owing(in, effect("approvals", kindApprovals, approvalsPayload{
-			To: r.address, User: r.User, UserTeam: r.UserTeam, ResponseURL: r.ResponseURL,
+		return owing(in, effect("approvals", kindEphemeral, ephemeralPayload{
+			To: r.address, User: r.User, UserTeam: r.UserTeam, Approvals: true, ResponseURL: r.ResponseURL,
 		})), nil
 	}
 	id, reason := approvalNamed(r.Argument)

@@ -19,7 +19,7 @@ func (c *Channel) refuse(in sessions.Intent, r request, why denial) sessions.Int
 	switch r.Trigger {
 	case byMention, byDirect:
 		in.Fact = strings.Join([]string{Name, "refused", r.install(), r.Channel, r.Thread, r.User}, ":")
-	case byCommand, byShortcut, byClick, bySubmit, byStopEvent:
+	case byCommand, byShortcut, byClick, bySubmit, byStopEvent, byAnswer:
 	default:
 		return in
 	}

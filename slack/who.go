@@ -66,7 +66,7 @@ func (c *Channel) admit(ctx context.Context, r request) (denial, error) {
 // interacts reports whether something was clicked, sent or typed as a command.
 func (r request) interacts() bool {
 	switch r.Trigger {
-	case byCommand, byShortcut, byClick, bySubmit:
+	case byCommand, byShortcut, byClick, bySubmit, byAnswer:
 		return true
 	}
 	return false
