@@ -27,11 +27,12 @@ func slackOptions(s *service, cfg *config.Config, redact func(string) string) sl
 		Redact:     redact,
 		Sessions:   s.sessionsOf,
 		Session:    s.sessionAt,
-		// The engine is made after its channels.
+		// The engine and the agent's folder are made after their channels.
 		Approval: func(ctx context.Context, id string) (approvals.View, error) { return s.engine.Approval(ctx, id) },
 		Approvals: func(ctx context.Context, open bool, limit int) ([]approvals.View, error) {
 			return s.engine.Approvals(ctx, sessions.ApprovalFilter{Open: open}, limit)
 		},
+		ApprovalChannel: func() string { return s.agents.source.Current().Approvals.SlackChannel },
 	}
 	if s.github != nil {
 		o.Review = s.handReview

@@ -8,5 +8,8 @@ func toolsOfService(s *service) []tools.Tool {
 	if s.github != nil {
 		all = append(all, s.github.Tools()...)
 	}
+	if s.slack != nil {
+		all = append(all, s.slack.Tools()...)
+	}
 	return all
 }
