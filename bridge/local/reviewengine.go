@@ -51,6 +51,12 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 		"then the changed files, and report what deserves a person's look, the most severe first."})
 	emit(thought{Took: time.Since(began)})
 
+	if text, ok := outcomeHeard(t.Prompt); ok {
+		return speak(text, emit), nil
+	}
+	if text, ok, err := announced(ctx, t); ok || err != nil {
+		return speak(text, emit), err
+	}
 	trace := func(s reviewer.Step) { emit(stepEvent(t, s)) }
 	text, asked, err := reviewer.Answer(ctx, t.Dir, trace)
 	if asked || err != nil {
@@ -64,6 +70,13 @@ func (reviewEngine) Run(ctx context.Context, t task, emit func(event)) (answer, 
 	if !report.NoEvidence {
 		if err := submit(ctx, t, report); err != nil {
 			return answer{}, err
+		}
+		told, err := label(ctx, t, report)
+		if err != nil {
+			return answer{}, err
+		}
+		if told != "" {
+			text = strings.TrimRight(text, "\n") + "\n\n" + told
 		}
 		text = fmt.Sprintf("%s\n\n<!-- liaison:findings errors=%d warnings=%d -->\n", strings.TrimRight(text, "\n"),
 			report.Count(reviewer.SeverityError), report.Count(reviewer.SeverityWarning))

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"slices"
 
 	"github.com/liaison-bot/liaison/bridge/local/reviewer"
 )
@@ -19,8 +18,7 @@ const maxSubmitted = 200
 // the tool answers changes nothing, since the review is the answer's text too;
 // the only error is the end of ctx.
 func submit(ctx context.Context, t task, r reviewer.Report) error {
-	offered := slices.ContainsFunc(t.Custom, func(c customTool) bool { return c.Name == toolSubmitReview })
-	if !offered || t.CallCustom == nil {
+	if !t.offers(toolSubmitReview) {
 		return nil
 	}
 	findings := []any{}

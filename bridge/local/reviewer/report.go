@@ -19,6 +19,9 @@ type Report struct {
 	Files, Additions, Deletions int
 	// HeadSHA is the head that was read; empty when the evidence does not say.
 	HeadSHA string
+	// Deployment are the changed files that say how the software is deployed, as
+	// they can be shown.
+	Deployment []string
 	// Unseen says what could not be seen, each in a few words of safe Markdown.
 	Unseen []string
 	// NoEvidence is set when the workspace has no pull request in it.

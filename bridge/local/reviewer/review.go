@@ -59,7 +59,7 @@ func conclude(ctx context.Context, p *pull) (Report, error) {
 func report(p *pull, findings []Finding, omitted map[ruleSeverity]int) Report {
 	r := Report{
 		HeadSHA: p.headSHA, Findings: findings, Areas: areas(p.changes), Folders: folders(p.changes),
-		Unseen: p.gaps.describe(), omitted: omitted,
+		Unseen: p.gaps.describe(), Deployment: deployment(p.changes), omitted: omitted,
 	}
 	for _, c := range p.changes {
 		r.Files++
