@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/liaison-bot/liaison/bridge/internal/processgroup"
 )
 
 // drainDelay bounds how long a process that has exited is waited for because a
@@ -25,7 +27,7 @@ type process struct {
 
 	// mu guards against a signal to a process id that is not ours any more.
 	mu     sync.Mutex
-	group  processGroup
+	group  processgroup.Group
 	reaped bool
 }
 
@@ -53,7 +55,7 @@ func startProcess(c command) (*process, error) {
 	// which say why the process died. Stdin and stdout are the null device.
 	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = drainDelay
-	p.cmd.SysProcAttr = groupAttributes()
+	p.cmd.SysProcAttr = processgroup.Attributes()
 
 	started := make(chan error, 1)
 	go p.own(started)
@@ -72,7 +74,7 @@ func (p *process) own(started chan<- error) {
 		started <- err
 		return
 	}
-	group, err := newProcessGroup(p.cmd.Process.Pid)
+	group, err := processgroup.New(p.cmd.Process.Pid)
 	if err != nil {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
@@ -84,17 +86,17 @@ func (p *process) own(started chan<- error) {
 
 	// What the bridge started and left behind goes with it. Where the platform can
 	// tell of an exit without reaping, the group is still certain to be ours.
-	exited := awaitExit(p.cmd.Process.Pid)
+	exited := processgroup.AwaitExit(p.cmd.Process.Pid)
 	if exited {
-		_ = p.group.kill()
+		_ = p.group.Kill()
 	}
 	_ = p.cmd.Wait() // the state is in ProcessState
 	p.mu.Lock()
 	p.reaped = true
 	if !exited {
-		_ = p.group.kill()
+		_ = p.group.Kill()
 	}
-	p.group.close()
+	p.group.Close()
 	p.mu.Unlock()
 	p.stderr.flush()
 	close(p.done)
@@ -105,7 +107,7 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 // state says how the process ended; it is valid after done.
 func (p *process) state() string { return p.cmd.ProcessState.String() }
 
-func (p *process) signal(send func(processGroup) error) {
+func (p *process) signal(send func(processgroup.Group) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
@@ -115,7 +117,7 @@ func (p *process) signal(send func(processGroup) error) {
 
 // kill ends the process group at once and waits for it.
 func (p *process) kill() {
-	p.signal(processGroup.kill)
+	p.signal(processgroup.Group.Kill)
 	<-p.done
 }
 
@@ -136,7 +138,7 @@ func (p *process) stop(ctx context.Context, grace time.Duration, shutdown func(c
 	if left {
 		return
 	}
-	p.signal(processGroup.terminate)
+	p.signal(processgroup.Group.Terminate)
 	told, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	if p.endsWithin(told) {

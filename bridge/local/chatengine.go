@@ -12,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/liaison-bot/liaison/bridge/local/chat"
+	"github.com/liaison-bot/liaison/bridge/local/toolserver"
 	"github.com/liaison-bot/liaison/bridge/local/workspace"
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
@@ -95,7 +96,7 @@ func (e *chatEngine) Unlisted() error {
 func (e *chatEngine) Tools() []string { return append(workspace.Names(), toolTask) }
 
 func (e *chatEngine) Abilities() abilities {
-	return abilities{Images: true, CustomTools: true, Subagents: true}
+	return abilities{Images: true, CustomTools: true, Subagents: true, Servers: true}
 }
 
 func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer, error) {
@@ -105,9 +106,13 @@ func (e *chatEngine) Run(ctx context.Context, t task, emit func(event)) (answer,
 	}
 	defer func() { _ = w.Close() }() // opened for reading only
 	r := &chatRun{engine: e, task: t, workspace: w, emit: emit}
+	if len(t.Servers) > 0 {
+		r.servers = toolserver.Open(ctx, inDir(t.Servers, t.Dir), e.logger)
+		defer r.servers.Close()
+	}
 	q := chat.Request{
 		Model:   t.Model,
-		System:  systemPrompt(ctx, t, w),
+		System:  systemPrompt(ctx, t, w) + serversPrompt(r.servers),
 		History: e.recall(t),
 		Prompt:  t.Prompt,
 		Images:  chatImages(t.Images),
@@ -197,7 +202,9 @@ type chatRun struct {
 	engine    *chatEngine
 	task      task
 	workspace *workspace.Workspace
-	emit      func(event)
+	// servers is nil where the run has none.
+	servers *toolserver.Set
+	emit    func(event)
 
 	mu        sync.Mutex
 	own       chat.Usage // of the agent, as far as it was told

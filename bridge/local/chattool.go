@@ -34,7 +34,7 @@ func (r *chatRun) tools() []chat.Tool {
 		})
 		out = append(out, r.customTool(name, c))
 	}
-	return out
+	return r.serverTools(out)
 }
 
 // readingTools are the tools over the working directories; show runs one and

@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"time"
+
+	"github.com/liaison-bot/liaison/bridge/local/toolserver"
 )
 
 // engine is what answers a message: a model with its tools, or code that needs
@@ -31,6 +33,7 @@ type abilities struct {
 	Images      bool
 	CustomTools bool
 	Subagents   bool
+	Servers     bool
 }
 
 func abilitiesOf(e engine) abilities {
@@ -84,6 +87,8 @@ type task struct {
 	CallCustom func(ctx context.Context, callID, name string, args map[string]any) (map[string]any, error)
 	// Subagents may be given work when Tools has "task".
 	Subagents []subagent
+	// Servers have tools too, where Tools of the policy leave "mcp".
+	Servers []toolserver.Server
 	// Plan asks for a plan only: nothing may be changed.
 	Plan bool
 	// Memory is what the engine kept of the agent's earlier runs.

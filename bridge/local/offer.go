@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/liaison-bot/liaison/bridge/local/toolserver"
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
 )
 
@@ -33,6 +34,7 @@ type offer struct {
 	tools     toolPolicy
 	custom    []customTool
 	subagents []subagent
+	servers   []toolserver.Server
 	extraDirs []string
 	plan      bool
 }
@@ -43,6 +45,14 @@ func (o offer) customTools() []customTool {
 		return nil
 	}
 	return o.custom
+}
+
+// toolServers are those of the offer that the policy allows.
+func (o offer) toolServers() []toolserver.Server {
+	if len(o.tools.allowed([]string{toolMCP})) == 0 {
+		return nil
+	}
+	return o.servers
 }
 
 // checkOffer reads what options offer.
@@ -57,6 +67,9 @@ func (s *server) checkOffer(o *sdkv1.AgentOptions) (offer, error) {
 		return offer{}, invalid("options.mcp_servers has %d entries; at most %d are accepted", n, maxOffered)
 	}
 	var err error
+	if out.servers, err = readServers(o.GetMcpServers()); err != nil {
+		return offer{}, err
+	}
 	if out.custom, err = readCustomTools(o.GetLocal().GetCustomTools()); err != nil {
 		return offer{}, err
 	}
@@ -161,7 +174,7 @@ func (s *server) noteUnused(agentID, modelID string, o *sdkv1.AgentOptions) {
 	if eng, ok := s.engineFor(modelID); ok {
 		can = abilitiesOf(eng)
 	}
-	servers := len(o.GetMcpServers())
+	servers := 0
 	for _, sub := range o.GetAgents() {
 		servers += len(sub.GetMcpServers())
 	}
@@ -170,7 +183,8 @@ func (s *server) noteUnused(agentID, modelID string, o *sdkv1.AgentOptions) {
 			s.logger.Warn("an agent was offered what its model does not use", "agent", agentID, "model", modelID, "what", what, "count", count)
 		}
 	}
-	note("MCP servers", servers, false)
+	note("MCP servers", len(o.GetMcpServers()), can.Servers)
+	note("MCP servers of subagents", servers, false)
 	note("custom tools", len(o.GetLocal().GetCustomTools()), can.CustomTools)
 	note("subagents", len(o.GetAgents()), can.Subagents)
 }

@@ -108,7 +108,7 @@ func (r *registry) startRun(ctx context.Context, q runRequest) (runRecord, *run,
 	t := task{
 		AgentID: rec.AgentID, RunID: rec.ID, Model: modelID, Dir: a.rec.Dir, ExtraDirs: a.offer.extraDirs,
 		Prompt: q.prompt, Images: q.images, Tools: a.offer.tools.allowed(eng.Tools()),
-		Custom: a.offer.customTools(), Subagents: a.offer.subagents, Memory: live.memory,
+		Custom: a.offer.customTools(), Servers: a.offer.toolServers(), Subagents: a.offer.subagents, Memory: live.memory,
 		Plan: q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_PLAN ||
 			q.mode == sdkv1.AgentModeOption_AGENT_MODE_OPTION_UNSPECIFIED && a.offer.plan,
 	}

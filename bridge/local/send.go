@@ -47,7 +47,7 @@ func (s *agentService) Send(ctx context.Context, req *connect.Request[sdkv1.Send
 		return err
 	}
 	if n := len(o.GetMcpServers()); n > 0 {
-		s.server.logger.Warn("a message came with MCP servers, which this bridge does not use", "run", rec.ID, "count", n)
+		s.server.logger.Warn("a message came with MCP servers; this bridge uses those of the agent", "run", rec.ID, "count", n)
 	}
 	f := following{rec: rec, live: live, numbering: liveNumbering, feed: live.feed}
 	if o.GetEnableSteps() {

@@ -1,4 +1,4 @@
-package bridge
+package processgroup
 
 import (
 	"fmt"
@@ -8,15 +8,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processGroup is a job object. The system ends all its processes when its last
+// Group is a job object. The system ends all its processes when its last
 // handle is closed, which happens when this program ends, however it ends.
-type processGroup windows.Handle
+type Group windows.Handle
 
-func groupAttributes() *syscall.SysProcAttr {
+// Attributes are those with which a program is started that shall have a job of its own.
+func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-func newProcessGroup(pid int) (processGroup, error) {
+// New returns the job of a program that was just started with [Attributes].
+func New(pid int) (Group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return 0, fmt.Errorf("create a job object: %w", err)
@@ -33,9 +35,9 @@ func newProcessGroup(pid int) (processGroup, error) {
 	}
 	if err != nil {
 		_ = windows.CloseHandle(job)
-		return 0, fmt.Errorf("put the bridge into a job object: %w", err)
+		return 0, fmt.Errorf("put the program into a job object: %w", err)
 	}
-	return processGroup(job), nil
+	return Group(job), nil
 }
 
 func assign(job windows.Handle, pid int) error {
@@ -47,14 +49,16 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, child)
 }
 
-// terminate does nothing: there is no signal that a program without a window
+// Terminate does nothing: there is no signal that a program without a window
 // would see. The Shutdown call has already asked.
-func (processGroup) terminate() error { return nil }
+func (Group) Terminate() error { return nil }
 
-func (g processGroup) kill() error { return windows.TerminateJobObject(windows.Handle(g), 1) }
+// Kill ends all of the group at once.
+func (g Group) Kill() error { return windows.TerminateJobObject(windows.Handle(g), 1) }
 
-func (g processGroup) close() { _ = windows.CloseHandle(windows.Handle(g)) }
+// Close lets go of the job, which ends what is left in it.
+func (g Group) Close() { _ = windows.CloseHandle(windows.Handle(g)) }
 
-// awaitExit reports that this system has no need to wait without reaping: a job
+// AwaitExit reports that this system has no need to wait without reaping: a job
 // is named by a handle.
-func awaitExit(int) bool { return false }
+func AwaitExit(int) bool { return false }
