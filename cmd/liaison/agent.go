@@ -134,6 +134,11 @@ func (a *agents) make(def *agent.Definition) (sessions.Agent, []tools.Tool, erro
 	if def.Model != "" {
 		made.Model, made.ModelParams = def.Model, def.ModelParams
 	}
+	for _, t := range def.Tools {
+		if t.Flavor == agent.OnAgent {
+			made.Scripts = append(made.Scripts, t.Name)
+		}
+	}
 	if made.Cloud != nil {
 		made.Preamble = def.Preamble()
 	}

@@ -185,39 +185,15 @@ func TestTheExamplesOfTheHTTPAPIWork(t *testing.T) {
 			t.Skip("needs ", tool)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "http-api.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var script strings.Builder
-	for _, block := range strings.Split(string(data), "```sh\n")[1:] {
-		code, _, _ := strings.Cut(block, "```")
-		script.WriteString(code)
-	}
-	w := newWorld(t)
-	p := w.serveAPI()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-eu")
-	cmd.Stdin = strings.NewReader(script.String())
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "URL=" + p.url, "LIAISON_API_TOKEN=" + apiToken}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	rest := string(out)
-	for _, want := range []string{
+	p := newWorld(t).serveAPI("LIAISON_AGENT_DIR=" + agentOfDocs(t))
+	inOrder(t, shell(t, "http-api.md", "URL="+p.url),
 		`{"ok":true}`, `"version":"v0.0.0-test"`, `"continuationToken":"http:`, `"continuationToken":"http:`, `"error":"stale_token"`, "409\n",
 		`"title":"Getting to know you"`, `"sessions":[`, `"dropped":[`, `"total":{`, `{"approvals":[]}`,
 		`"type":"session.started"`, `wrote 1 workspace files`, `"type":"turn.completed"`, `"type":"session.completed"`,
-		`"index":1`, `"events":[`, `"deliveries":[]`, `"dead":[]`, `"lines":[`,
-	} {
-		_, after, found := strings.Cut(rest, want)
-		if !found {
-			t.Fatalf("%s is missing or comes too early in\n%s", want, out)
-		}
-		rest = after
-	}
+		`"index":1`, `"events":[`, `{"approvals":[]}`, `{"approvals":[]}`, `"approvalId":"apr_`, `"state":"denied"`, `"reason":"not today"`,
+		`"error":"already_decided"`, "409\n", `"name":"deploy"`, `"isError":false`, `deployed, with`, `"stubbed":true`, `"error":"bad_input"`, "400\n",
+		`"error":"unknown_tool"`, "404\n", `"deliveries":[]`, `"dead":[]`, `"lines":[`, `"action":"denied"`, `"action":"called"`,
+	)
 }
 
 // Neither a web page that rebinds its name nor a proxy in front is a caller on this machine.

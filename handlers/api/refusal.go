@@ -97,7 +97,7 @@ func knownOfTools(err error) *refusal {
 		return refusef(http.StatusForbidden, "not_allowed", "%s", e.Why)
 	}
 	if e, ok := errors.AsType[*approvals.DecidedError](err); ok {
-		return refusef(http.StatusConflict, "already_decided", "%s, since %s", e, e.At.UTC().Format(time.RFC3339))
+		return refusef(http.StatusConflict, "already_decided", "decided already: %s, since %s", e, e.At.UTC().Format(time.RFC3339))
 	}
 	if e, ok := errors.AsType[*sessions.UnknownToolError](err); ok {
 		return unknownTool(e)
