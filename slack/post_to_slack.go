@@ -37,7 +37,7 @@ func (c *Channel) toolPosted(ctx context.Context, item sessions.Item, p postPayl
 	case err == nil:
 		return tools.Result{Text: done}, nil
 	case errors.Is(err, web.ErrAmbiguous):
-		return tools.Result{}, fmt.Errorf("Slack did not say whether it was posted; it is not posted again by itself: %w", err)
+		return tools.Result{}, fmt.Errorf("it is not known whether it was posted, and it is not posted again by itself: %w", err)
 	case web.Code(err) == "not_in_channel", web.Code(err) == "channel_not_found":
 		return tools.Result{}, notInChannel(p.To.Channel)
 	}

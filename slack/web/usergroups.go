@@ -48,7 +48,7 @@ func (c *Client) GroupHandle(ctx context.Context, at Place, group string) (strin
 	err := c.do(ctx, call{method: "usergroups.list", at: at, into: &said}, func(ctx context.Context, api *slack.Client) error {
 		var options []slack.GetUserGroupsOption
 		if at.Enterprise != "" {
-			options = append(options, slack.GetUserGroupsOptionWithTeamID(at.Team))
+			options = append(options, slack.GetUserGroupsOptionTeamID(at.Team))
 		}
 		_, err := api.GetUserGroupsContext(ctx, options...)
 		return err
