@@ -17,7 +17,7 @@ func (r *Registry) Direct(t Turn) []Tool {
 	return out
 }
 
-func (t *readyTool) direct() bool { return t.Tool.Direct != nil && t.Tool.Direct() }
+func (t *readyTool) direct() bool { return t.Direct != nil && t.Direct() }
 
 // Check says what is wrong with an input, for whoever hands it in; nil means that
 // the tool takes it, or that there is no such tool.

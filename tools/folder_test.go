@@ -44,11 +44,11 @@ func folderTool(t *testing.T, script string) agent.Tool {
 
 func fingerprintOf(t *testing.T, dir string) string {
 	t.Helper()
-	print, err := agent.Fingerprint(os.DirFS(dir))
+	now, err := agent.Fingerprint(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return print
+	return now
 }
 
 func folderOptions(t *testing.T) FolderOptions {

@@ -33,7 +33,7 @@ func (d *diary) Keep(_ context.Context, c Call, tool string, r Result) error {
 func TestAWriteIsNotMadeAgainByTheNextProcess(t *testing.T) {
 	t.Parallel()
 	made := 0
-	push := Tool{Name: "push", Run: func(ctx context.Context, c Call) (Result, error) {
+	push := Tool{Name: "push", Run: func(_ context.Context, c Call) (Result, error) {
 		if made++; strings.Contains(string(c.Input), "fail") {
 			return Result{}, errors.New("no such branch")
 		}

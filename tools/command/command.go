@@ -139,6 +139,9 @@ func (c *Command) Run(ctx context.Context, call Call) (Output, error) {
 			return Output{}, fmt.Errorf("make a workspace for the call: %w", err)
 		}
 	}
+	if _, err := os.Stat(call.Workspace); err != nil {
+		return Output{}, fmt.Errorf("the session's workspace is gone: %w", unwrapped(err))
+	}
 	env, secrets := c.environment(call, private)
 	masker := redact.New(secrets...)
 	p := &process{

@@ -168,7 +168,16 @@ func write(script string) func(*tool) error {
 	return func(at *tool) error { return writeExecutable(filepath.Join(at.dir, "run"), []byte(script)) }
 }
 
-func TestATextThatIsAbsoluteAndBelowTheFolderIsRun(t *testing.T) {
+func TestASessionWithoutItsWorkspaceRunsNothing(t *testing.T) {
+	t.Parallel()
+	at := scripted(t, "#!/bin/sh\necho ran\n")
+	out, err := at.run(t.Context(), t, Call{Workspace: filepath.Join(at.dir, "gone")})
+	if err == nil || !strings.Contains(err.Error(), "the session's workspace is gone") {
+		t.Errorf("ran to %+v, %v", out, err)
+	}
+}
+
+func TestAFileThatIsNamedByItsWholePathIsRun(t *testing.T) {
 	t.Parallel()
 	at := scripted(t, "#!/bin/sh\necho ran\n")
 	at.options.Run = []string{filepath.Join(at.dir, "run")}
