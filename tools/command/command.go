@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,6 +104,14 @@ func New(o Options) (*Command, error) {
 	}
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
+	}
+	// A tool's working directory is another one than ours.
+	var err error
+	if o.StateDir, err = filepath.Abs(o.StateDir); err != nil {
+		return nil, fmt.Errorf("find the tool's folder for its state: %w", err)
+	}
+	if o.TempDir, err = filepath.Abs(cmp.Or(o.TempDir, os.TempDir())); err != nil {
+		return nil, fmt.Errorf("find the folder for private ones: %w", err)
 	}
 	c := &Command{options: o, places: make(chan struct{}, maxConcurrent)}
 	if _, err := c.program(); err != nil {

@@ -155,6 +155,18 @@ touch here "$HOME/private"; echo "$1" "$(cat "$2")"
 	}
 }
 
+func TestTheFoldersOfAToolAreFoundFromItsWorkspace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	at := scripted(t, "#!/bin/sh\ntouch \"$LIAISON_TOOL_DIR/kept\" \"$HOME/a\" \"$TMPDIR/b\" && echo done\n")
+	at.options.StateDir, at.options.TempDir = "state", "."
+	if out, err := at.run(t.Context(), t, Call{Workspace: t.TempDir()}); err != nil || out.Text != "done" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if _, err := os.Stat("state/kept"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAToolGetsNoVariablesButItsOwn(t *testing.T) {
 	t.Parallel()
 	at := scripted(t, "#!/bin/sh\nenv | sort\necho \"$DEPLOY_TOKEN\" >&2\nexit 3\n")
