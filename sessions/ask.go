@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -54,17 +53,15 @@ func (e *Engine) newRecord(c tools.Call, t tools.Tool) (approvals.Record, error)
 	if err != nil {
 		return approvals.Record{}, err
 	}
-	// The bytes that are stored are those that run, and that the hash is of.
-	var input bytes.Buffer
-	if err := json.Compact(&input, c.Input); err != nil {
-		input.Reset()
-		input.WriteString("{}")
+	input := approvals.Settle(c.Input)
+	if !json.Valid(input) {
+		input = json.RawMessage("{}")
 	}
 	summary, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
 	rec := approvals.Record{
 		ID: id, SessionID: c.SessionID, TurnID: c.TurnID, Attempt: c.Attempt, AgentID: c.AgentID, CallID: cmp.Or(c.CallID, id),
 		Tool: t.Name, Summary: clip(summary, maxSummary), Fingerprint: t.Fingerprint,
-		Input: input.Bytes(), InputHash: approvals.HashInput(input.Bytes()),
+		Input: input, InputHash: approvals.HashInput(input),
 		Channel: c.Channel, Request: c.Request, Requester: approvals.Identity{Principal: c.Principal},
 	}
 	if t.Gate != nil {

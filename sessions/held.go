@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,16 +30,14 @@ func readHeld(row state.Approval) (*held, error) {
 	return h, nil
 }
 
-// encodeRecord keeps the input of a record byte for byte: it is what runs, and
-// what its hash is of.
+// encodeRecord keeps the input of a record byte for byte, which is settled: it is
+// what runs, and what its hash is of.
 func encodeRecord(r approvals.Record) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+	raw, err := json.Marshal(r)
+	if err != nil {
 		return nil, fmt.Errorf("write approval %s: %w", r.ID, err)
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return raw, nil
 }
 
 // storedApproval reads an approval, or returns [approvals.ErrUnknown].

@@ -156,7 +156,9 @@ func (b *bureau) something(e *Engine) {
 		who := person(fmt.Sprintf("U%d", 1+b.pick(4))) // of whom one may not
 		verdict := []approvals.Verdict{approvals.Approve, approvals.Approve, approvals.Deny}[b.pick(3)]
 		if b.pick(2) == 0 {
-			_, _ = e.Decide(context.Background(), approvals.Ballot{ApprovalID: v.ID, Verdict: verdict, By: who, Place: "http"})
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a dead store never answers
+			defer cancel()
+			_, _ = e.Decide(ctx, approvals.Ballot{ApprovalID: v.ID, Verdict: verdict, By: who, Place: "http"})
 			return
 		}
 		b.deliver(fmt.Sprintf(`{"ApprovalID":%q,"Verdict":%q,"Place":"slack","By":{"principal":%q,"slack":%q,"Standing":"member"}}`,
@@ -191,7 +193,7 @@ func (b *bureau) tool() tools.Tool {
 			b.mu.Lock()
 			b.made[c.ApprovalID]++
 			b.mu.Unlock()
-			return slow(time.Duration(b.pick(3)) * time.Second)(ctx, c)
+			return slow(time.Duration(b.pick(3))*time.Second)(ctx, c)
 		},
 	}
 }
