@@ -20,7 +20,7 @@ func (g *GitHub) pullJSON(p *pull, short bool) object {
 	for _, l := range p.labels {
 		labels = append(labels, object{
 			"id": 1, "node_id": nodeID("Label", 1), "url": g.api(path + "/labels/" + escape(l)),
-			"name": l, "color": "ededed", "default": false, "description": nil,
+			"name": l, "color": "ededed", "default": false, "description": "",
 		})
 	}
 	links := object{}
