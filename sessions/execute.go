@@ -86,27 +86,33 @@ func (e *Engine) carryOut(sessionID, id string) error {
 		if a.e.actors.isStopping() {
 			return errNothingNew
 		}
-		return a.decide(func(d *draft) error {
+		err := a.decide(func(d *draft) error {
 			h, err := a.approval(id)
 			if err != nil {
 				return err
 			}
+			call = a.callOf(h.rec)
 			step, ok := h.rec.Begin(a.e.store.Epoch(), a.e.now())
+			if err := e.stale(call, h.rec); err != nil {
+				step, ok = h.rec.Refuse(clip(e.redact(err.Error()), maxReasonText), a.e.now())
+			}
 			if !ok {
 				return errNothingNew
 			}
-			d.step(h, step)
 			if h.rec.Parked && h.rec.AgentID != "" {
 				d.event(EventActionsRequested, h.rec.TurnID, actionsRequested{Actions: []action{{
 					CallID: h.rec.CallID, Name: h.rec.Tool, Args: recordable(h.rec.Input, e.redact),
 					Truncated: len(h.rec.Input) > maxActionData, ApprovalID: h.rec.ID,
 				}}})
 			}
-			rec, call = h.rec, a.callOf(h.rec)
+			d.step(h, step)
+			rec = h.rec
 			return nil
 		})
+		a.schedule() // the agent may hear that it is not run
+		return err
 	})
-	if err != nil {
+	if err != nil || rec.State.Ended() {
 		return err
 	}
 	began := e.now()
@@ -131,6 +137,15 @@ func (a *actor) callOf(r approvals.Record) tools.Call {
 		},
 		AgentID: r.AgentID, CallID: r.CallID, ApprovalID: r.ID, Input: r.Input,
 	}
+}
+
+// stale says why a call that people agreed to is not made any more.
+func (e *Engine) stale(c tools.Call, r approvals.Record) error {
+	registry := e.registry()
+	if registry == nil {
+		return errors.New("there are no tools any more")
+	}
+	return registry.Stale(c, r.Tool, r.Fingerprint)
 }
 
 // runAgreed runs the tool. An error says that it cannot be told what came of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +104,64 @@ func TestAnAgreedCallIsMadeByTheNextProcess(t *testing.T) {
 		o.wantMade(`{"label":"x"}`)
 		o.wantAnswers(`"status":"pending"`, "labelled by")
 	})
+}
+
+// What is not the tool any more that people agreed to is not run, and nobody is told
+// that it ran.
+func TestACallOfAToolThatHasChangedIsNotRun(t *testing.T) {
+	changed := func(o *office) tools.Tool {
+		tool := o.tool()
+		tool.Fingerprint = "newer"
+		return tool
+	}
+	for _, c := range []struct {
+		name  string
+		newer func(o *office) []tools.Tool
+		waits time.Duration
+		why   string
+		told  []string
+	}{
+		{"while the agent waits", func(o *office) []tools.Tool { return []tools.Tool{changed(o)} }, time.Second,
+			"was changed since", []string{"It was not run"}},
+		{"after the agent went on", func(o *office) []tools.Tool { return []tools.Tool{changed(o)} }, time.Hour,
+			"was changed since", []string{`"status":"pending"`, "It was not run"}},
+		{"the tool is gone", func(*office) []tools.Tool { return nil }, time.Hour,
+			"does not exist any more", []string{`"status":"pending"`, "It was not run"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var newer atomic.Pointer[tools.Registry]
+			inOfficeWith(t, func(options *Options) {
+				first := options.Agent
+				options.Agent = func() Agent {
+					if r := newer.Load(); r != nil {
+						return Agent{Tools: r}
+					}
+					return first()
+				}
+			}, func(o *office) {
+				asked := o.ask()
+				o.wait(c.waits)
+				registry, err := tools.New(c.newer(o)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				newer.Store(registry)
+				if _, err := o.decide(asked.ID, approvals.Approve, person("U1")); err != nil {
+					t.Error(err)
+				}
+				o.wait(time.Minute)
+				v := o.wantState(asked.ID, approvals.Failed)
+				if said := v.Status(approvals.Words{}); !strings.Contains(said, "and not run: ") || !strings.Contains(said, c.why) {
+					t.Errorf("people read %q", said)
+				}
+				o.wantMade()
+				o.wantAnswers(c.told...)
+				if got, want := o.audit(), []string{"asked mona", "approved slack:user:T1:U1", "failed"}; !slices.Equal(got, want) {
+					t.Errorf("the audit log says %q, want %q", got, want)
+				}
+			})
+		})
+	}
 }
 
 func TestAStopLetsACallFinishForAWhile(t *testing.T) {

@@ -67,7 +67,7 @@ func (d *draft) step(h *held, s approvals.Step) {
 	case settled && (h.rec.Parked || h.rec.State.Ended() && h.rec.State != approvals.Denied):
 		d.tellPeople(v, ApprovalSettled)
 	}
-	if was == approvals.Executing {
+	if !was.Open() && was != "" && h.rec.State.Ended() {
 		d.noteResult(h.rec)
 	}
 	if s.Run {

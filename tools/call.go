@@ -97,18 +97,30 @@ func (r *Registry) Call(ctx context.Context, c Call, name string, l Ledger) (Res
 	}
 }
 
-// Execute makes a call that people have agreed to, with the input that they saw.
-// What can go wrong is told as in [Registry.Call]; a tool that is another one by
-// now than fingerprint says is not run.
-func (r *Registry) Execute(ctx context.Context, c Call, name, fingerprint string, l Ledger) (Result, error) {
+// Stale says why a call that people have agreed to is not made any more: the tool is
+// gone, is another one by now than fingerprint says, or takes other input. Nil means
+// that it can be made. The records of such calls outlive processes, and so versions.
+func (r *Registry) Stale(c Call, name, fingerprint string) error {
 	tool := r.tools[name]
 	switch {
 	case tool == nil:
-		return failed(fmt.Errorf("tool %s does not exist any more", name)), nil
+		return fmt.Errorf("tool %s does not exist any more", name)
 	case tool.Fingerprint != fingerprint:
-		return failed(fmt.Errorf("tool %s was changed since this was asked for, so that it is not run; ask again", name)), nil
+		return fmt.Errorf("tool %s was changed since this was asked for, so that it is not run; ask again", name)
 	}
-	result, _, err := tool.run(ctx, c, l)
+	if err := tool.input.check(c.Input); err != nil {
+		return fmt.Errorf("tool %s takes other input than when this was asked for, so that it is not run; ask again: %w", name, err)
+	}
+	return nil
+}
+
+// Execute makes a call that people have agreed to, with the input that they saw,
+// unless it is [Registry.Stale]. What can go wrong is told as in [Registry.Call].
+func (r *Registry) Execute(ctx context.Context, c Call, name, fingerprint string, l Ledger) (Result, error) {
+	if err := r.Stale(c, name, fingerprint); err != nil {
+		return failed(err), nil
+	}
+	result, _, err := r.tools[name].run(ctx, c, l)
 	return result, err
 }
 

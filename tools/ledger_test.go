@@ -77,9 +77,10 @@ func TestAWriteIsNotMadeAgainByTheNextProcess(t *testing.T) {
 
 func TestAnAgreedCallIsMadeByTheToolThatWasAgreedTo(t *testing.T) {
 	t.Parallel()
-	r := registry(t, Tool{Name: "merge", Fingerprint: "a", Run: func(_ context.Context, c Call) (Result, error) {
+	merge := Tool{Name: "merge", Fingerprint: "a", Run: func(_ context.Context, c Call) (Result, error) {
 		return Result{Text: c.ApprovalID + string(c.Input)}, nil
-	}, Gate: &Gate{Needs: func(Call) (bool, error) { return true, nil }}})
+	}, Gate: &Gate{Needs: func(Call) (bool, error) { return true, nil }}}
+	r := registry(t, merge)
 	agreed := call("1")
 	agreed.ApprovalID = "apr_1"
 	if result, err := r.Execute(t.Context(), agreed, "merge", "a", &notes{}); err != nil || result.IsError || result.Text != "apr_1{}" {
@@ -89,6 +90,13 @@ func TestAnAgreedCallIsMadeByTheToolThatWasAgreedTo(t *testing.T) {
 		if result, err := r.Execute(t.Context(), agreed, name, "b", &notes{}); err != nil || !result.IsError || !strings.Contains(result.Text, want) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
+	}
+	// A tool of the host's has no fingerprint, and a new version of the service may
+	// have other input for it.
+	merge.InputSchema = json.RawMessage(`{"type":"object","required":["pull"]}`)
+	newer := registry(t, merge)
+	if result, err := newer.Execute(t.Context(), agreed, "merge", "a", &notes{}); err != nil || !result.IsError || !strings.Contains(result.Text, "takes other input") {
+		t.Errorf("input that the tool does not take any more: %+v, %v", result, err)
 	}
 }
 
