@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -71,8 +72,20 @@ func (t Tool) commandLine() string {
 		if i == 0 && strings.Contains(word, "/") || strings.HasPrefix(word, "./") {
 			words[i] = path.Join(dir, word) // a file of the tool's folder
 		}
+		words[i] = shellWord(words[i])
 	}
 	return strings.Join(words, " ")
+}
+
+// plainWord has nothing in it that a shell reads as more than itself.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// shellWord is a word as one for a shell: the author wrote it for no shell.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func compact(schema json.RawMessage) string {

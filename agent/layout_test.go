@@ -112,6 +112,27 @@ func wanted() map[string]string {
 	}
 }
 
+// An agent runs a script by its shell, which must pass on the words that the author wrote.
+func TestTheCommandOfAScriptIsOneForAShell(t *testing.T) {
+	t.Parallel()
+	for run, want := range map[string]string{
+		"./count.sh":                            ".liaison/tools/count/count.sh",
+		"sh ./count.sh --all=1":                 "sh .liaison/tools/count/count.sh --all=1",
+		`[sh, -c, "wc -l < a.txt"]`:             "sh -c 'wc -l < a.txt'",
+		`[sh, -c, "echo it's", "$HOME", "a;b"]`: `sh -c 'echo it'\''s' '$HOME' 'a;b'`,
+		`[sh, "./two words.sh", ""]`:            "sh '.liaison/tools/count/two words.sh' ''",
+	} {
+		def := define(t, minimal(map[string]string{
+			"tools/count/tool.yaml":    "description: Count.\nflavor: agent\nrun: " + run + "\n",
+			"tools/count/count.sh":     "#!/bin/sh\n",
+			"tools/count/two words.sh": "#!/bin/sh\n",
+		}))
+		if got := def.agentsFile(); !strings.HasSuffix(got, "\nCommand: `"+want+"`\n") {
+			t.Errorf("%s: the agent reads %q, want the command %q", run, got, want)
+		}
+	}
+}
+
 func TestLayOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
