@@ -251,3 +251,18 @@ func (o *office) atOnce(inputs ...string) func(context.Context, RunRequest, func
 		return think(ctx, r, time.Second)
 	}
 }
+
+// What is stored of an input is longer than what came where that has signs of HTML.
+func TestAnInputThatIsTooLongOnceItIsStoredIsRefusedWithAdvice(t *testing.T) {
+	inOffice(t, func(o *office) {
+		o.runner.run = o.calls(`{"text":"` + strings.Repeat("<", 1<<20) + `"}`)
+		o.send(push("a", "", 1))
+		o.wait(time.Minute)
+		o.wantAnswers("hand in less")
+		o.wantMade()
+		o.wantTurns("k", "a:completed")
+		if all := o.approvals(); len(all) > 0 {
+			t.Errorf("people are asked: %d", len(all))
+		}
+	})
+}
