@@ -1,9 +1,6 @@
 package approvals
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Step is what one step of the state machine means. Whoever takes it stores the
 // record, the audit entry, and what follows from both in one transaction.
@@ -97,7 +94,7 @@ func (r Record) Expire(at time.Time) (Step, bool) {
 	if !r.State.Open() || at.Before(r.ExpiresAt) {
 		return Step{}, false
 	}
-	return r.end(Expired, fmt.Sprintf("nobody decided within %s", r.Policy.ExpiresAfter), "", at), true
+	return r.end(Expired, "nobody decided within "+took(r.ExpiresAt.Sub(r.CreatedAt)), "", at), true
 }
 
 // Cancel ends a call that is not wanted any more, and Supersede one whose subject
@@ -166,7 +163,6 @@ func (r Record) Refuse(why string, at time.Time) (Step, bool) {
 		return Step{}, false
 	}
 	r.State, r.Reason, r.EndedAt = Failed, why, at
-	r.Outcome = &Outcome{Text: why, IsError: true}
 	return r.step(string(Failed), "", "", at), true
 }
 
