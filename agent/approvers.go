@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
 )
@@ -83,7 +84,7 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 	if d := s.ExpiresAfter; d != nil {
 		out.Policy.ExpiresAfter = d.Duration
 		if d.Duration <= 0 || d.Duration > approvals.MaxExpiresAfter {
-			r.at(within(path, "expiresAfter"), "must be more than nothing and at most %dd", approvals.MaxExpiresAfter/24/60/60/1e9)
+			r.at(within(path, "expiresAfter"), "must be more than nothing and at most %dd", approvals.MaxExpiresAfter/(24*time.Hour))
 		}
 	}
 	if d := s.HoldFor; d != nil {

@@ -33,6 +33,7 @@ const (
 	maxSkillName        = 64
 	// maxList bounds a list of a settings file.
 	maxList = 200
-	// maxToolTimeout is how long a call of a tool may take.
-	maxToolTimeout = 10 * time.Minute
 )
+
+// MaxToolTimeout is how long a call of a tool may take.
+const MaxToolTimeout = 10 * time.Minute

@@ -137,8 +137,8 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 	}
 	if s.Timeout != nil {
 		t.Timeout = s.Timeout.Duration
-		if t.Timeout <= 0 || t.Timeout > maxToolTimeout {
-			r.at("timeout", "must be more than nothing and at most %s", maxToolTimeout)
+		if t.Timeout <= 0 || t.Timeout > MaxToolTimeout {
+			r.at("timeout", "must be more than nothing and at most %s", MaxToolTimeout)
 		}
 	}
 	t.DryRunResult = json.RawMessage(s.DryRunResult)

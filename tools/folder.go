@@ -18,7 +18,7 @@ import (
 // The time of a call of a folder's tool, where its author names none, and at most.
 const (
 	DefaultTimeout = 2 * time.Minute
-	MaxTimeout     = 10 * time.Minute
+	MaxTimeout     = agent.MaxToolTimeout
 )
 
 // ErrAgentTool means that a tool is a script for the agent's own machine, which the

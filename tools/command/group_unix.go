@@ -21,10 +21,7 @@ func (group) close() {}
 // signalled says which signal ended a process.
 func signalled(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
-	switch {
-	case !ok || !status.Signaled():
-		return state.String()
-	case status.Signal() == syscall.SIGXFSZ:
+	if ok && status.Signaled() && status.Signal() == syscall.SIGXFSZ {
 		return "it wrote a file that is larger than tools may"
 	}
 	return state.String()
