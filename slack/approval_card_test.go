@@ -73,6 +73,7 @@ func states(input string) map[string]approvals.Record {
 		}),
 		"done":       took(executing.Finish(approvals.Outcome{Text: "Merged as 0123abc. <!channel>", DurationMS: 2300}, at)),
 		"failed":     took(executing.Finish(approvals.Outcome{Text: "The head has moved on.", IsError: true, DurationMS: 40}, at)),
+		"not-run":    took(approved.Refuse("tool merge was changed since this was asked for, so that it is not run; ask again", at)),
 		"unknown":    took(executing.Lose("the service was stopped while it ran", at)),
 		"denied":     cast(pending, bob, approvals.Deny, 50*time.Hour/100),
 		"expired":    took(pending.Expire(pending.ExpiresAt)),

@@ -16,6 +16,9 @@ func (d drawing) heading() string {
 	case approvals.Done:
 		return "Approved and done"
 	case approvals.Failed:
+		if d.Reason != "" {
+			return "Approved, but not run"
+		}
 		return "Approved, but it failed"
 	case approvals.Unknown:
 		return "Approved, outcome not known"
@@ -53,7 +56,7 @@ func (d drawing) facts() [][]run {
 	if d.Decision != nil {
 		add("Reason", d.Decision.Reason, maxCardLine)
 	}
-	if d.Outcome != nil && d.Outcome.Text != d.Reason {
+	if d.Outcome != nil {
 		add("Outcome", d.Outcome.Text, maxOutcome)
 	}
 	return all
