@@ -26,6 +26,8 @@ type desk struct {
 	// shown is what each card says, and drawn how often it was drawn.
 	shown map[string]string
 	drawn map[string]int
+	// weighs has clicks weighed, which find out who clicked.
+	weighs bool
 	// fails, where set, is asked before a card is drawn.
 	fails func(item Item) error
 }
@@ -39,6 +41,9 @@ func (k *desk) Name() string { return k.name }
 func (k *desk) Map(d Delivery) (Intent, error) {
 	var b approvals.Ballot
 	if json.Unmarshal(d.Body, &b) == nil && b.ApprovalID != "" {
+		if k.weighs {
+			return Intent{Action: ActionDecide, Weigh: true, Reason: "a click", Fact: "click:" + d.ID, Message: string(d.Body)}, nil
+		}
 		return Intent{
 			Action: ActionDecide, Ballot: &b, Reason: "a click", Fact: "click:" + d.ID,
 			Request: json.RawMessage(`{"by":"` + b.By.Principal + `"}`), Principal: b.By.Principal,

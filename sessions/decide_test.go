@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,6 +73,26 @@ func TestOfFiftyRacingDecisionsOneWins(t *testing.T) {
 			t.Errorf("it is %s and ran %d times", v.State, len(o.made))
 		}
 		o.mu.Unlock()
+	})
+}
+
+// A channel may have to look up what a click is about, and whose it is.
+func TestWhoDecidesIsFoundOutFirst(t *testing.T) {
+	inOffice(t, func(o *office) {
+		o.desk.weighs = true
+		o.world.weigh = func(_ context.Context, in Intent) (Intent, error) {
+			in.Ballot = &approvals.Ballot{}
+			if err := json.Unmarshal([]byte(in.Message), in.Ballot); err != nil {
+				return in, err
+			}
+			in.Ballot.By = person("U1")
+			return in, nil
+		}
+		asked := o.ask()
+		id := o.click(approvals.Ballot{ApprovalID: asked.ID, Verdict: approvals.Approve})
+		o.wantDelivery(id, state.DeliveryDone, "of set_labels is approved")
+		o.wantState(asked.ID, approvals.Done)
+		o.wantMade(`{"label":"x"}`)
 	})
 }
 

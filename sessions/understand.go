@@ -37,7 +37,7 @@ func understood(in Intent) (Intent, error) {
 			in.Reason = "means nothing here"
 		}
 	case ActionDecide:
-		if in.Ballot == nil || in.Weigh {
+		if in.Ballot == nil && !in.Weigh {
 			return in, errors.New("cannot be understood: the channel asked to count a ballot and cast none")
 		}
 		in.Urgent = true
