@@ -89,6 +89,9 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 	}
 	if d := s.HoldFor; d != nil {
 		out.Policy.HoldFor = d.Duration
+		if d.Duration == 0 {
+			out.Policy.HoldFor = approvals.NoHold
+		}
 		if d.Duration < 0 || d.Duration > approvals.MaxHoldFor {
 			r.at(within(path, "holdFor"), "must be from 0s to %s", approvals.MaxHoldFor)
 		}

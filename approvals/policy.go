@@ -18,7 +18,7 @@ type Policy struct {
 	// second of several people.
 	OperatorMayDecide bool `json:"operatorMayDecide"`
 	// ExpiresAfter is how long people have. HoldFor is how long the agent waits
-	// inside its call before it is told to go on.
+	// inside its call before it is told to go on: [DefaultHoldFor] if it is zero.
 	ExpiresAfter time.Duration `json:"expiresAfter"`
 	HoldFor      time.Duration `json:"holdFor"`
 }
@@ -32,6 +32,8 @@ const (
 	// "How long may a callback block?").
 	DefaultHoldFor = 45 * time.Second
 	MaxHoldFor     = 10 * time.Minute
+	// NoHold tells the agent at once to go on.
+	NoHold = time.Duration(-1)
 	// MaxMinApprovals is more people than any card can name.
 	MaxMinApprovals = 10
 )

@@ -86,6 +86,17 @@ func TestAnAgentIsLetGoAndHearsOfTheOutcomeInATurnOfItsOwn(t *testing.T) {
 }
 
 // An agent that is told no must not wear people down by asking again and again.
+func TestAnAgentIsNotHeldWhereItsAuthorSaysSo(t *testing.T) {
+	inOffice(t, func(o *office) {
+		o.policy.HoldFor = approvals.NoHold
+		asked := o.ask()
+		o.wantAnswers(`"status":"pending"`)
+		if !o.wantState(asked.ID, approvals.Pending).Parked {
+			t.Error("it is not parked")
+		}
+	})
+}
+
 func TestTheSameCallIsNotAskedForAgainAfterANo(t *testing.T) {
 	inOffice(t, func(o *office) {
 		o.runner.run = o.calls(`{"label":"x"}`, `{"label": "x"}`, `{"label":"y"}`)
