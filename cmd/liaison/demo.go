@@ -31,9 +31,10 @@ func newDemo(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Use:   "demo",
 		Short: "Watch the main job on simulated platforms",
 		Long: `Watch signed webhooks become reviews and answers on a pull request: a review
-with remarks on lines, a question, a push during the review, a re-run, a stop.
-Then in Slack: a mention, a follow-up while the agent is busy, a stop, and a
-review that is handed over to a pull request and reported back.
+with remarks on lines, a label that a person approves by a button, a question, a
+push during the review, a re-run, a stop. Then in Slack: a mention, a follow-up
+while the agent is busy, a stop, a review that is handed over to a pull request
+and reported back, and an announcement that a person approves on a card.
 
 Simulators of GitHub and Slack and the service, with its bridge as a child
 process, run on loopback in a temporary directory. Of your environment only
@@ -105,12 +106,20 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 	}
 	defer func() { err = errors.Join(err, chat.Close()) }()
 	acme := chat.AddWorkspace(sim.Workspace{ID: demoTeam, Name: "Acme"})
+	chat.AddUser(sim.SlackUser{ID: demoPerson, Team: demoTeam, Name: "mona"})
+	chat.AddUser(sim.SlackUser{ID: demoApproverSlack, Team: demoTeam, Name: demoApprover})
+	chat.AddChannel(sim.SlackChannel{ID: demoChannel, Team: demoTeam, Name: "payments"})
+	chat.AddChannel(sim.SlackChannel{ID: demoLaunches, Team: demoTeam, Name: "launches"})
+	folder, err := demoAgent(dir)
+	if err != nil {
+		return err
+	}
 
 	show := &screen{w: stdout, lost: abandon}
 	show.step("A GitHub on %s, a Slack on %s, and Liaison %s beside them", apiURL, chatURL, buildVersion())
 	cfg, err := demoConfig(environ, dir, apiURL, key, secret,
 		config.EnvSlackSecret+"="+secret, config.EnvSlackBotToken+"="+acme.BotToken, config.EnvSlackAPIURL+"="+chatURL,
-		config.EnvPeople+"="+demoPerson+"=mona")
+		config.EnvPeople+"="+demoPerson+"=mona,"+demoApproverSlack+"="+demoApprover, config.EnvAgentDir+"="+folder)
 	if err != nil {
 		return unusable(err)
 	}
@@ -150,7 +159,7 @@ func demo(ctx context.Context, environ []string, once bool, watch func(sim.Excha
 	case err != nil:
 		return fmt.Errorf("the demo failed: %w", err)
 	}
-	show.step("Verified on the simulators' side: each check concluded, one comment with results, updated in place; in Slack one answer to each question")
+	show.step("Verified on the simulators' side: each check concluded, one comment with results, updated in place; in Slack one answer to each question; what needed a person was done once, after a person's decision")
 	if !once {
 		show.line("Stop with Ctrl-C. The service listens on http://%s; try /healthz, /readyz, /v1/info.", s.listener.Addr())
 		<-ctx.Done()

@@ -25,6 +25,7 @@ func (p *play) run(ctx context.Context) error {
 	p.hub.CreateRepository(demoRepository, shopFiles())
 	p.hub.Install(demoInstallation, "octo", demoRepository)
 	p.hub.SetPermission(demoRepository, "mona", "write")
+	p.hub.SetPermission(demoRepository, demoApprover, "write")
 	pull := p.hub.OpenPullRequest(demoRepository, sim.NewPullRequest{
 		Title:  "Retry payments that time out",
 		Body:   "Customers are charged again when the provider answers late. This retries with a key instead.",
@@ -38,7 +39,7 @@ func (p *play) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, scene := range []func(context.Context, int) error{p.inline, p.ask, p.pushDuringReview, p.rerun, p.stop} {
+	for _, scene := range []func(context.Context, int) error{p.inline, p.label, p.ask, p.pushDuringReview, p.rerun, p.stop} {
 		if err := p.bounded(ctx, pull.Number, scene); err != nil {
 			return err
 		}
@@ -144,7 +145,7 @@ func (p *play) wait(ctx context.Context, what string, cond func() bool) error {
 
 // onlyCheck returns Liaison's check on a commit, the zero value while there is none.
 func (p *play) onlyCheck(head string) (sim.CheckRun, error) {
-	runs := p.hub.CheckRuns(demoRepository, head)
+	runs := p.checks(head)
 	switch len(runs) {
 	case 0:
 		return sim.CheckRun{}, nil

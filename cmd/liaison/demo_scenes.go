@@ -95,7 +95,7 @@ func (p *play) pushDuringReview(ctx context.Context, number int) error {
 		return err
 	}
 	err := p.wait(ctx, "the review of "+short(held), func() bool {
-		return isClosed(begun) && len(p.hub.CheckRuns(demoRepository, held)) == 1
+		return isClosed(begun) && len(p.checks(held)) == 1
 	})
 	if err != nil {
 		release()
@@ -119,7 +119,7 @@ func (p *play) pushDuringReview(ctx context.Context, number int) error {
 func (p *play) rerun(ctx context.Context, number int) error {
 	head := p.hub.PullRequest(demoRepository, number).HeadSHA
 	p.show.step("mona presses \"Re-run\" on the check of %s", short(head))
-	runs := p.hub.CheckRuns(demoRepository, head)
+	runs := p.checks(head)
 	if err := p.deliver(ctx, p.hub.CheckRunEvent(runs[0].ID, "rerequested", "mona", ""), "rerequested"); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (p *play) stop(ctx context.Context, number int) error {
 			return err
 		}
 		err := p.wait(ctx, "the review of "+short(head), func() bool {
-			return isClosed(begun) && len(p.hub.CheckRuns(demoRepository, head)) == 3
+			return isClosed(begun) && len(p.checks(head)) == 3
 		})
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func (p *play) stop(ctx context.Context, number int) error {
 func (p *play) concluded(ctx context.Context, head string, checks int, as ...string) error {
 	var check sim.CheckRun
 	err := p.wait(ctx, "the conclusion of a check on "+short(head), func() bool {
-		runs := p.hub.CheckRuns(demoRepository, head)
+		runs := p.checks(head)
 		if len(runs) == checks {
 			check = runs[checks-1]
 		}

@@ -24,13 +24,11 @@ type talk struct {
 }
 
 func (t *talk) run(ctx context.Context) error {
-	t.chat.AddUser(sim.SlackUser{ID: demoPerson, Team: demoTeam, Name: "mona"})
-	t.chat.AddChannel(sim.SlackChannel{ID: demoChannel, Team: demoTeam, Name: "payments"})
 	root, err := t.mention(ctx)
 	if err != nil {
 		return err
 	}
-	for _, scene := range []func(context.Context, string) error{t.followUp, t.stop, t.handOver} {
+	for _, scene := range []func(context.Context, string) error{t.followUp, t.stop, t.handOver, t.announce} {
 		if err := t.bounded(ctx, func(ctx context.Context) error { return scene(ctx, root) }); err != nil {
 			return err
 		}
