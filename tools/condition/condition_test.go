@@ -95,7 +95,8 @@ func TestWhatCannotBeDecidedIsAnError(t *testing.T) {
 	}
 	costly := `subject != subject` + strings.Repeat(` || subject != subject`, 30)
 	_, err := compiled(t, costly).Holds(t.Context(), Call{Input: json.RawMessage(`{}`), Subject: strings.Repeat("a", 4<<20)})
-	if !errors.Is(err, ErrUndecided) || !strings.Contains(err.Error(), "cost limit") {
+	// On a machine that has no time, that is over first.
+	if !errors.Is(err, ErrUndecided) || !strings.Contains(err.Error(), "cost limit") && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("what costs too much: got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
