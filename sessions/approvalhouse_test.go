@@ -52,7 +52,7 @@ func (k *desk) Map(d Delivery) (Intent, error) {
 	return k.world.Map(d)
 }
 
-func (k *desk) ApprovalCards(v approvals.View) []ApprovalCard {
+func (k *desk) ApprovalCards(approvals.View) []ApprovalCard {
 	var cards []ApprovalCard
 	for _, p := range k.places {
 		cards = append(cards, ApprovalCard{Place: p, Address: json.RawMessage(`"` + p + `"`)})
@@ -76,7 +76,7 @@ func (k *desk) Requester(t Turn) (approvals.Identity, []approvals.Identity, stri
 	return approvals.Identity{Principal: t.Principal}, []approvals.Identity{{Principal: "author"}}, "octo/shop#1"
 }
 
-func (k *desk) Resume(_ json.RawMessage, v approvals.View) (json.RawMessage, error) {
+func (k *desk) Resume(json.RawMessage, approvals.View) (json.RawMessage, error) {
 	return json.RawMessage(`{"rev":"outcome"}`), nil
 }
 
@@ -95,6 +95,20 @@ func (k *desk) Deliver(ctx context.Context, item Item) (Receipt, error) {
 	k.drawn[at]++
 	k.shown[at] = fmt.Sprintf("%s v%d", item.Approval.State, item.Approval.Version)
 	return Receipt{Note: "drawn", Card: &approvals.Card{Ref: "ref-" + at, Drawn: item.Approval.Version}}, nil
+}
+
+// fail has the drawing of cards fail as f says, or not at all.
+func (k *desk) fail(f func(item Item) error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.fails = f
+}
+
+// drawings is how often a card was drawn.
+func (k *desk) drawings(place, id string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.drawn[place+"/"+id]
 }
 
 // card returns what a card says.
@@ -193,7 +207,7 @@ func (o *office) calls(inputs ...string) func(context.Context, RunRequest, func(
 		for i, input := range inputs {
 			result, err := callHost(ctx, r, "set_labels", fmt.Sprint("call-", i), input)
 			if err != nil {
-				return bridge.Result{Status: bridge.RunCancelled}, nil
+				return bridge.Result{Status: bridge.RunCancelled}, ctx.Err()
 			}
 			o.answered(result.Content[0].Text)
 		}

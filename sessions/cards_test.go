@@ -17,13 +17,12 @@ import (
 func TestACardIsDrawnUntilItShowsTheEnd(t *testing.T) {
 	inOffice(t, func(o *office) {
 		asked := o.ask()
-		failing := true
-		o.desk.fails = func(item Item) error {
-			if failing && item.Card.Place == "thread" {
+		o.desk.fail(func(item Item) error {
+			if item.Card.Place == "thread" {
 				return &RetryError{Err: errors.New("429")}
 			}
 			return nil
-		}
+		})
 		if _, err := o.decide(asked.ID, approvals.Approve, person("U1")); err != nil {
 			t.Error(err)
 		}
@@ -38,11 +37,11 @@ func TestACardIsDrawnUntilItShowsTheEnd(t *testing.T) {
 				t.Errorf("the reference is let go before the card shows the end: %+v", card)
 			}
 		}
-		failing = false
-		drawn := o.desk.drawn["thread/"+asked.ID]
+		o.desk.fail(nil)
+		drawn := o.desk.drawings("thread", asked.ID)
 		o.wait(time.Hour)
 		o.wantState(asked.ID, approvals.Done)
-		if n := o.desk.drawn["thread/"+asked.ID] - drawn; n != 1 {
+		if n := o.desk.drawings("thread", asked.ID) - drawn; n != 1 {
 			t.Errorf("it was drawn %d times to catch up", n)
 		}
 	})
@@ -51,12 +50,12 @@ func TestACardIsDrawnUntilItShowsTheEnd(t *testing.T) {
 func TestACardThatCannotBeDrawnIsGone(t *testing.T) {
 	inOffice(t, func(o *office) {
 		asked := o.ask()
-		o.desk.fails = func(item Item) error {
+		o.desk.fail(func(item Item) error {
 			if item.Card.Place == "thread" {
 				return errors.New("message_not_found")
 			}
 			return nil
-		}
+		})
 		if _, err := o.decide(asked.ID, approvals.Approve, person("U1")); err != nil {
 			t.Error(err)
 		}
@@ -104,9 +103,7 @@ func TestACardOnAnotherChannel(t *testing.T) {
 		if s := o.session("k"); s.Paused != "" {
 			t.Errorf("the session is paused by another channel: %s", s.Paused)
 		}
-		elsewhere.mu.Lock()
-		elsewhere.fails = nil
-		elsewhere.mu.Unlock()
+		elsewhere.fail(nil)
 		o.wait(time.Hour)
 		if got := elsewhere.card("board", asked.ID); got != "denied v2" || len(surfaces) == 0 {
 			t.Errorf("the card elsewhere says %q", got)
@@ -133,8 +130,8 @@ func TestABrokenSurfaceHoldsUpNothing(t *testing.T) {
 
 type broken struct{ *desk }
 
-func (broken) ApprovalCards(approvals.View) []ApprovalCard                 { panic("cards") }
-func (broken) ApprovalEffects(v approvals.View, _ ApprovalMoment) []Effect { panic("effects") }
+func (broken) ApprovalCards(approvals.View) []ApprovalCard             { panic("cards") }
+func (broken) ApprovalEffects(approvals.View, ApprovalMoment) []Effect { panic("effects") }
 
 func TestTheLineOfACardFitsAnyPlace(t *testing.T) {
 	long := approvals.Card{Channel: "slack", Place: strings.Repeat("x", state.MaxID)}

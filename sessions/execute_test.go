@@ -17,7 +17,7 @@ import (
 
 // slow is a tool that takes its time, and is cut short by the end of its context.
 func slow(d time.Duration) func(context.Context, tools.Call) (tools.Result, error) {
-	return func(ctx context.Context, c tools.Call) (tools.Result, error) {
+	return func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 		select {
 		case <-time.After(d):
 			return tools.Result{Text: "labelled at last"}, nil
