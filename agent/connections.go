@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"maps"
 	"net"
 	"net/http"
@@ -100,24 +101,33 @@ func (r *reader) only(transport, needed string, own, foreign []string) {
 	}
 }
 
-// address checks where a server is. What it is told may be secret, so that it is
-// told over TLS, or stays on this machine.
 func (r *reader) address(text string) {
 	if text == "" || strings.Contains(text, "${") {
-		return // what a variable holds is seen when it is used
+		return // what a variable holds is seen by Resolve
 	}
+	if err := checkAddress(text); err != nil {
+		r.at("url", "%v", err)
+	}
+}
+
+// checkAddress says what is wrong with where a server is, without the address. What
+// the server is told may be secret, so that it is told over TLS, or stays on this
+// machine.
+func checkAddress(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
-		r.at("url", "is not an address")
+		return errors.New("is not an address")
 	case u.User != nil:
-		r.at("url", "has a password in it; use headers and a variable of the environment")
+		return errors.New("has a password in it; use headers and a variable of the environment")
 	case u.Scheme == "https":
+		return nil
 	case u.Scheme != "http":
-		r.at("url", "must begin with https://, or with http:// on this machine")
+		return errors.New("must begin with https://, or with http:// on this machine")
 	case !loopback(u.Hostname()):
-		r.at("url", "must begin with https://: what is sent there can be read on the way")
+		return errors.New("must begin with https://: what is sent there can be read on the way")
 	}
+	return nil
 }
 
 func loopback(host string) bool {

@@ -27,7 +27,8 @@ func (e *UnsetError) Error() string {
 
 // Resolve returns the connection with the values of the variables that it refers
 // to as ${NAME}; "$${" stands for "${" itself. Lookup knows the environment. A
-// variable that is not set is an [*UnsetError]. The result may hold secrets: it is
+// variable that is not set is an [*UnsetError]; an address is checked as one that
+// stands in the file. The result may hold secrets: it is
 // for who makes the connection, and for no log.
 func (c Connection) Resolve(lookup func(name string) (string, bool)) (Connection, error) {
 	var failed error
@@ -59,6 +60,11 @@ func (c Connection) Resolve(lookup func(name string) (string, bool)) (Connection
 	c.Env = fillAll("env", c.Env)
 	c.URL = fill("url", c.URL)
 	c.Headers = fillAll("headers", c.Headers)
+	if failed == nil && c.URL != "" {
+		if err := checkAddress(c.URL); err != nil {
+			failed = fmt.Errorf("connection %s: its url %w", c.Name, err)
+		}
+	}
 	return c, failed
 }
 

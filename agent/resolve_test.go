@@ -29,6 +29,18 @@ func TestResolve(t *testing.T) {
 		t.Error("the definition has a secret in it now")
 	}
 
+	// What a variable makes of an address is held to what is written out in a file.
+	for host, want := range map[string]string{
+		"ada:hunter2@mcp.example.com": "connection linear: its url has a password in it; use headers and a variable of the environment",
+		" ":                           "connection linear: its url is not an address",
+	} {
+		environ["HOST"] = host
+		if _, err := def.Connections[1].Resolve(lookup); err == nil || err.Error() != want {
+			t.Errorf("the host %q: %v, want %s", host, err, want)
+		}
+	}
+	environ["HOST"] = "mcp.example.com"
+
 	environ["TOKEN"] = "" // is as good as none
 	_, err = def.Connections[1].Resolve(lookup)
 	unset, ok := errors.AsType[*UnsetError](err)
