@@ -61,6 +61,17 @@ func offered(a *agents) []string {
 	return names
 }
 
+// Who calls a script by hand is told what it is, and not that there is none.
+func TestAnAgentKnowsItsScripts(t *testing.T) {
+	t.Parallel()
+	a, _, _ := agentsOf(&agent.Definition{Dir: "/a", Tools: []agent.Tool{
+		{Name: "deploy", Flavor: agent.Server, Run: []string{"./run"}}, {Name: "words", Flavor: agent.OnAgent},
+	}}, nil)
+	if got := a.agent().Scripts; !slices.Equal(got, []string{"words"}) {
+		t.Errorf("its scripts are %q", got)
+	}
+}
+
 func TestAnAgentHasTheToolsThatItsFolderNames(t *testing.T) {
 	t.Parallel()
 	gated := agent.Tool{Name: "set_labels", Flavor: agent.Host, Approval: agent.Condition{Always: true}}
