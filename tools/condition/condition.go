@@ -63,13 +63,6 @@ func ForCall(expression string, schema json.RawMessage) (*Condition, error) {
 	return compile(ofCalls, expression, schema)
 }
 
-// Check reports what is wrong with an expression about a call, whose input may
-// have any fields.
-func Check(expression string) error {
-	_, err := ForCall(expression, nil)
-	return err
-}
-
 func compile(environment func() (*cel.Env, error), expression string, schema json.RawMessage) (*Condition, error) {
 	env, err := environment()
 	if err != nil {

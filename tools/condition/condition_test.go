@@ -140,7 +140,7 @@ func TestMistakesAreFoundWithTheirPlace(t *testing.T) {
 	if _, err := ForInput(`session.dryRun`, nil); err == nil {
 		t.Error("what a call's effect is may depend on who calls")
 	}
-	if err := Check(`input.anything.goes == 3`); err != nil {
+	if _, err := ForCall(`input.anything.goes == 3`, nil); err != nil {
 		t.Errorf("without a schema: %v", err)
 	}
 }
