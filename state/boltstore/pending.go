@@ -58,7 +58,14 @@ func (l *pendingLook) at(ctx context.Context, s *Store) (whole bool, err error) 
 	l.rows, l.through, l.next, whole = nil, l.after, 0, true
 	rest := s.undecided.after(l.after, l.limit)
 	err = s.view(ctx, func(r *reader) error {
+		before := 0 // of rest
 		err := r.after(tablePending, u64(l.after), func(k, due []byte) (bool, error) {
+			for before < len(rest) && rest[before].seq < number(k) {
+				before++
+			}
+			if len(l.rows)+before >= l.limit {
+				return false, nil // it is of the next page, and so is when it is due
+			}
 			l.through = number(k)
 			err := l.consider(r, number(k), number(due))
 			return len(l.rows) < l.limit, err

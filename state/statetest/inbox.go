@@ -245,6 +245,10 @@ func runQueue(t *testing.T, open Open) {
 		if page := must(s.Due(t.Context(), at(0), 0, 1))(t); len(page.Deliveries) != 1 || page.Deliveries[0].Seq != 1 {
 			t.Errorf("due is %+v, want the first", page)
 		}
+		// A page speaks of nothing behind it. Here that was decided, and the page not.
+		if page := must(s.Due(t.Context(), at(0), 5, 2))(t); page.Through != 7 || !page.Next.IsZero() {
+			t.Errorf("a page through 7 says that it goes on at %v: %+v", page.Next, page)
+		}
 	})
 
 	t.Run("a decision is kept with what it led to", func(t *testing.T) {
