@@ -11,7 +11,8 @@ import (
 
 // Settle returns an input in the form in which it is stored and runs: valid UTF-8,
 // without white space around its values, and with <, > and & in texts as escapes.
-// It means the same to every reader of JSON. What is no JSON is left as it is.
+// It means the same to every reader of JSON, as long as no object has a name twice.
+// What is no JSON is left as it is.
 func Settle(input json.RawMessage) json.RawMessage {
 	settled, err := json.Marshal(json.RawMessage(bytes.ToValidUTF8(input, []byte("\uFFFD"))))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -65,6 +66,9 @@ func (s *inputSchema) check(input json.RawMessage) error {
 	if _, ok := value.(map[string]any); !ok {
 		return errors.New("the input is not a JSON object")
 	}
+	if name, twice := repeated(input); twice {
+		return fmt.Errorf("the input has %s twice in one object", Cut(strconv.Quote(name), maxFault, "…"))
+	}
 	if s.schema == nil {
 		return nil
 	}
@@ -85,6 +89,45 @@ func (s *inputSchema) check(input json.RawMessage) error {
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
 	return errors.New(b.String())
+}
+
+// repeated returns a name that an object of a JSON text has twice. Of its values
+// some readers take the first and others the last, so that what is checked, shown
+// and agreed to need not be what a tool reads.
+func repeated(document []byte) (name string, twice bool) {
+	dec := json.NewDecoder(bytes.NewReader(document))
+	dec.UseNumber()
+	type container struct {
+		names map[string]bool // nil for a list
+		value bool            // of an object, whether a value comes next
+	}
+	var open []container
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return "", false // the end: the text is valid
+		}
+		if end := token == json.Delim('}') || token == json.Delim(']'); end {
+			open = open[:len(open)-1]
+			continue
+		}
+		if in := len(open) - 1; in >= 0 && open[in].names != nil {
+			if key, is := token.(string); is && !open[in].value {
+				if open[in].names[key] {
+					return key, true
+				}
+				open[in].names[key], open[in].value = true, true
+				continue
+			}
+			open[in].value = false
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, container{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, container{})
+		}
+	}
 }
 
 // Cut returns text as valid UTF-8 of at most size bytes; a mark says that some is

@@ -41,6 +41,30 @@ func TestARefusalNamesTheFieldAndWhatWasExpected(t *testing.T) {
 	}
 }
 
+// Of two values of one name some readers take the first and others the last: what
+// people agree to must be what a tool reads, whatever that is written in.
+func TestANameIsThereOnce(t *testing.T) {
+	t.Parallel()
+	schema, err := compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for input, taken := range map[string]bool{
+		`{"a":"a","b":"a","c":["a","a"],"d":{"a":1}}`: true,
+		`{"a":[{"b":1},{"b":2}],"b":3,"A":{}}`:        true,
+		`{"":1}`:                                      true,
+		`{"service":"shop","service":"blog"}`:         false,
+		`{"service":"shop","s\u0065rvice":"blog"}`:    false,
+		`{"a":{"b":[1,{"c":1,"d":{},"c":2}]}}`:        false,
+		`{"":1,"":2}`:                                 false,
+		"{\"a\xff\":1,\"a\xfe\":2}":                   false,
+	} {
+		if err := schema.check(json.RawMessage(input)); (err == nil) != taken {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}
+
 // Every fault is named, so that an agent can mend all of them at once, and what
 // cannot be named is refused all the same.
 func TestEveryFaultIsNamed(t *testing.T) {
