@@ -22,7 +22,7 @@ const manySpaces = 32
 // stands for a character that nobody sees, `\u{202E}`, cannot be written by any
 // text, in which a backslash is `\\`; nor can `⟨5000 spaces⟩`.
 func showInput(input json.RawMessage, redacted func(string) string) string {
-	mask := func(s string) string { return joined(s, redacted) }
+	mask := func(s string) string { return redact.Joined(s, redacted) }
 	masked, err := redact.Values(input, mask)
 	if err != nil {
 		return showText(mask(string(input)))
@@ -39,25 +39,6 @@ func showInput(input json.RawMessage, redacted func(string) string) string {
 			return showText(mask(string(masked)))
 		}
 	}
-}
-
-// joined masks also a secret that is divided by characters that nobody sees; they
-// are then left out.
-func joined(s string, mask func(string) string) string {
-	masked := mask(s)
-	if !strings.ContainsFunc(masked, unseen.Invisible) {
-		return masked
-	}
-	bare := strings.Map(func(r rune) rune {
-		if unseen.Invisible(r) {
-			return -1
-		}
-		return r
-	}, masked)
-	if without := mask(bare); without != bare {
-		return without
-	}
-	return masked
 }
 
 // printer writes a stream of JSON tokens by lines.

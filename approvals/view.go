@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/internal/unseen"
+	"github.com/liaison-bot/liaison/redact"
 )
 
 // View is a record as people may see it: everything in it is redacted, and
@@ -50,16 +51,16 @@ type View struct {
 	Cards []Card
 }
 
-// Show returns a record as people may see it. redact masks secrets in a text.
-func (r Record) Show(redact func(string) string) View {
+// Show returns a record as people may see it. mask masks secrets in a text.
+func (r Record) Show(mask func(string) string) View {
 	prose := func(s string) string {
-		s, _ = unseen.Reveal(joined(strings.ToValidUTF8(s, "\uFFFD"), redact))
+		s, _ = unseen.Reveal(redact.Joined(strings.ToValidUTF8(s, "\uFFFD"), mask))
 		return s
 	}
 	v := View{
 		ID: r.ID, Version: r.Version, SessionID: r.SessionID, TurnID: r.TurnID, CallID: r.CallID,
 		Tool: r.Tool, Summary: prose(r.Summary), Risk: r.Risk, Subject: prose(r.Subject),
-		Input: showInput(r.Input, redact), InputHash: r.InputHash,
+		Input: showInput(r.Input, mask), InputHash: r.InputHash,
 		Channel: r.Channel, Request: r.Request, Requester: r.Requester, Policy: r.Policy, Deciders: r.Deciders(),
 		State: r.State, Reason: prose(r.Reason), Parked: r.Parked,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, ReminderAt: r.ReminderAt,

@@ -3,6 +3,8 @@ package sessions
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/liaison-bot/liaison/redact"
 )
 
 // The data of events about actions.
@@ -32,17 +34,30 @@ type (
 	}
 )
 
-// recordable returns JSON of a stranger as it may be recorded: every string in
+// recordable returns JSON of a stranger as it may be recorded: every secret in
 // it masked, and its size bounded. What is too large, or no JSON, becomes a string.
-func recordable(raw json.RawMessage, redact func(string) string) json.RawMessage {
+func recordable(raw json.RawMessage, mask func(string) string) json.RawMessage {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
 	}
-	text, ok := masked(raw, redact)
+	text, ok := shownJSON(raw, mask)
 	if !ok || len(text) > maxActionData {
 		return quoted(text)
 	}
 	return json.RawMessage(text)
+}
+
+// shownJSON returns JSON with as much of it masked as on a card: also what nothing
+// but the name of a field tells to be a secret, and what unseen characters divide.
+// It reports false where raw is no JSON, or would be none once it is masked.
+func shownJSON(raw json.RawMessage, mask func(string) string) (string, bool) {
+	whole := func(s string) string { return redact.Joined(s, mask) }
+	document, err := redact.Values(raw, whole)
+	if err != nil {
+		return whole(string(raw)), false
+	}
+	text := whole(string(document))
+	return text, json.Valid([]byte(text))
 }
 
 // masked returns JSON with every string in it masked. It reports false where raw

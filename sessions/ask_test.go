@@ -207,6 +207,37 @@ func TestTheStoredInputRuns(t *testing.T) {
 	})
 }
 
+// What a card masks is masked on record too: what only its field's name tells to be
+// a secret, and what characters divide that nobody sees.
+func TestTheRecordShowsNoMoreThanACard(t *testing.T) {
+	for name, hidden := range map[string]struct{ input, secret string }{
+		"by its name":          {`{"password":"open-sesame"}`, "open-sesame"},
+		"a number":             {`{"api_key":4929123456781234}`, "4929123456781234"},
+		"below its name":       {`{"credentials":{"user":["open-sesame"]}}`, "open-sesame"},
+		"divided":              {"{\"note\":\"" + secret[:4] + "\u200b" + secret[4:] + "\"}", secret},
+		"divided by an escape": {`{"note":"` + secret[:4] + `\u200b` + secret[4:] + `"}`, secret},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inOffice(t, func(o *office) {
+				o.runner.run = o.calls(hidden.input)
+				asked := o.ask()
+				said := asked.Input + o.recordOf(asked.SessionID)
+				lines, _ := o.store.AuditEntries(context.Background(), time.Time{}, 0, 10)
+				for _, l := range lines {
+					said += string(l.Entry)
+				}
+				if len(lines) == 0 || strings.Contains(strings.NewReplacer("\u200b", "", `\u200b`, "").Replace(said), hidden.secret) {
+					t.Errorf("a secret is left: %s", said)
+				}
+				if _, err := o.decide(asked.ID, approvals.Approve, person("U1")); err != nil {
+					t.Error(err)
+				}
+				o.wantMade(hidden.input)
+			})
+		})
+	}
+}
+
 func TestACallThatIsStoppedLeavesItsApprovalRight(t *testing.T) {
 	t.Run("by the end of the run", func(t *testing.T) {
 		inOffice(t, func(o *office) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
+	"github.com/liaison-bot/liaison/redact"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/tools"
 )
@@ -222,10 +223,10 @@ const maxAuditInput = 4 << 10
 
 // auditEntry makes a line of the audit log, with secrets masked.
 func (e *Engine) auditEntry(entry approvals.Entry) state.AuditEntry {
-	if input, ok := masked(json.RawMessage(entry.Input), e.redact); ok || entry.Input != "" {
+	if input, ok := shownJSON(json.RawMessage(entry.Input), e.redact); ok || entry.Input != "" {
 		entry.Input = clip(input, maxAuditInput)
 	}
-	entry.Reason = clip(e.redact(entry.Reason), maxReasonText)
+	entry.Reason = clip(redact.Joined(entry.Reason, e.redact), maxReasonText)
 	entry.At = entry.At.UTC().Truncate(time.Millisecond)
 	return state.AuditEntry{At: entry.At, Entry: encoded(entry)}
 }

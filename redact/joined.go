@@ -1,0 +1,26 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/liaison-bot/liaison/internal/unseen"
+)
+
+// Joined masks also a secret that is divided by characters that nobody sees; they
+// are then left out.
+func Joined(s string, mask func(string) string) string {
+	masked := mask(s)
+	if !strings.ContainsFunc(masked, unseen.Invisible) {
+		return masked
+	}
+	bare := strings.Map(func(r rune) rune {
+		if unseen.Invisible(r) {
+			return -1
+		}
+		return r
+	}, masked)
+	if without := mask(bare); without != bare {
+		return without
+	}
+	return masked
+}
