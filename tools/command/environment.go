@@ -35,6 +35,9 @@ func (c *Command) environment(call Call, private string) (env, secrets []string)
 	// Of two of the same name the last counts.
 	set("HOME", homeOf(private))
 	set("TMPDIR", tempOf(private))
+	// What Python compiled before is no part of what was read of the folder, so that
+	// it neither reads nor leaves any there.
+	set("PYTHONPYCACHEPREFIX", tempOf(private))
 	if runtime.GOOS == "windows" {
 		set("USERPROFILE", homeOf(private))
 		set("TEMP", tempOf(private))

@@ -185,3 +185,39 @@ func TestAFileThatIsNamedByItsWholePathIsRun(t *testing.T) {
 		t.Errorf("got %+v", out)
 	}
 }
+
+// What Python keeps of modules that it has compiled is no part of what people agreed
+// to: it is not looked at when a folder is read, and could be of another source.
+func TestCompiledModulesOfPythonAreNotRun(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	at := scripted(t, "#!/usr/bin/env python3\nimport lib\nprint(lib.answer)\n")
+	other := filepath.Join(t.TempDir(), "other.py")
+	for name, text := range map[string]string{filepath.Join(at.dir, "lib.py"): "answer = 'agreed'\n", other: "answer = 'planted'\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := at.answer(t, `{}`); got.Text != "agreed" {
+		t.Fatalf("before: %+v", got)
+	}
+	compiled := filepath.Join(at.dir, "__pycache__")
+	if _, err := os.Stat(compiled); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a call leaves %s: %v", compiled, err)
+	}
+	plant := exec.CommandContext(t.Context(), python, "-c", "import sys, py_compile, importlib.util as u\n"+
+		"py_compile.compile(sys.argv[1], u.cache_from_source(sys.argv[2]), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)",
+		other, filepath.Join(at.dir, "lib.py"))
+	if out, err := plant.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if files, _ := os.ReadDir(compiled); len(files) == 0 {
+		t.Fatal("nothing was planted")
+	}
+	if got := at.answer(t, `{}`); got.Text != "agreed" {
+		t.Errorf("it ran what nobody agreed to: %+v", got)
+	}
+}
