@@ -25,6 +25,7 @@ func main() {
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	ignoreFileSizeSignal()
+	keepMemoryPrivate()
 	useTwoProcessors()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

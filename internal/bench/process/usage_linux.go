@@ -65,16 +65,12 @@ func usage(pid string) (u Usage, err error) {
 		}
 		u.CPU += time.Duration(n) * tick
 	}
-	resident, err := sizes(filepath.Join(dir, "smaps_rollup"))
-	if err != nil {
-		return u, err
-	}
 	status, err := sizes(filepath.Join(dir, "status"))
 	if err != nil {
 		return u, err
 	}
-	u.Anonymous = resident["Anonymous"]
-	u.Mapped = resident["Rss"] - resident["Anonymous"]
+	u.Anonymous = status["RssAnon"]
+	u.Mapped = status["VmRSS"] - status["RssAnon"]
 	u.Peak = status["VmHWM"]
 	return u, nil
 }
