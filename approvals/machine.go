@@ -41,6 +41,12 @@ func (r Record) Cast(b Ballot, at time.Time) (Step, error) {
 	case !at.Before(r.ExpiresAt):
 		return Step{}, &DecidedError{State: Expired, At: r.ExpiresAt}
 	}
+	// Who has approved is told so, whoever may still do.
+	for _, v := range r.Votes {
+		if b.Verdict == Approve && v.By.Is(b.By.Identity) {
+			return Step{}, &DecidedError{State: r.State, By: v.By.Principal, Place: v.Place, At: v.At, Same: true}
+		}
+	}
 	if err := r.may(b); err != nil {
 		return Step{}, err
 	}
@@ -48,11 +54,6 @@ func (r Record) Cast(b Ballot, at time.Time) (Step, error) {
 	if b.Verdict == Deny {
 		r.State, r.Decision, r.DecidedAt, r.EndedAt = Denied, &vote, at, at
 		return r.step(ActionDenied, b.By.Principal, b.Place, at), nil
-	}
-	for _, v := range r.Votes {
-		if v.By.Is(b.By.Identity) {
-			return Step{}, &DecidedError{State: r.State, By: v.By.Principal, Place: v.Place, At: v.At, Same: true}
-		}
 	}
 	r.Votes = append(r.Votes[:len(r.Votes):len(r.Votes)], vote)
 	if len(r.Votes) < r.Policy.MinApprovals {

@@ -190,6 +190,11 @@ func TestTwoPeopleAreTwoHumans(t *testing.T) {
 	if byOperator.State != approvals.Approving {
 		t.Fatalf("the operator as the first: %s", byOperator.State)
 	}
+	// The answer to the first time may have been lost on its way.
+	_, err = byOperator.Cast(say(approvals.Approve, operator), after(2*time.Minute))
+	if own, ok := errors.AsType[*approvals.DecidedError](err); !ok || !own.Same {
+		t.Errorf("the operator once more: %v", err)
+	}
 	if r := cast(t, byOperator, say(approvals.Approve, member(ann)), time.Hour); r.State != approvals.Approved {
 		t.Errorf("a person after the operator: %s", r.State)
 	}
