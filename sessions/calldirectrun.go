@@ -162,12 +162,7 @@ func (d *directCall) ended(got directAnswer) []state.AuditEntry {
 }
 
 func (d *directCall) entry(action string) approvals.Entry {
-	c := d.call
-	return approvals.Entry{
-		At: d.e.now(), Action: action, By: c.Principal, Place: ChannelHTTP,
-		SessionID: c.SessionID, TurnID: c.TurnID, CallID: c.CallID, Tool: d.tool.Name,
-		RequestedBy: c.Principal, InputHash: approvals.HashInput(c.Input), Input: string(c.Input),
-	}
+	return callEntry(d.call, d.tool.Name, ChannelHTTP, action, d.e.now())
 }
 
 // directLedger is the ledger of a call that no turn makes.

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/tools"
 )
 
@@ -65,7 +68,11 @@ func (e *Engine) hostTools(ctx context.Context, turn tools.Turn, running *runnin
 
 // callTool makes one call of an agent. The error is for the agent, masked.
 func (e *Engine) callTool(ctx context.Context, registry *tools.Registry, c tools.Call, name string) (tools.Result, error) {
-	result, err := registry.Call(ctx, c, name, ledger{e})
+	l := &watched{ledger: ledger{e}}
+	result, err := registry.Call(ctx, c, name, l)
+	if !l.began.IsZero() {
+		e.auditEnd(c, name, result, err, l.began)
+	}
 	switch {
 	case errors.Is(err, ErrTurnNotRunning), errors.Is(err, context.Canceled):
 		return tools.Result{}, fmt.Errorf("the turn that called tool %s is over", name)
@@ -139,6 +146,50 @@ func (l ledger) Keep(ctx context.Context, c tools.Call, tool string, r tools.Res
 		return err
 	}
 	return l.e.KeepOutput(ctx, c.SessionID, c.TurnID, tool, r.Output)
+}
+
+// watched is the ledger of one call of an agent.
+type watched struct {
+	ledger
+	// began is when the audit log was told that the call writes; zero where it does not.
+	began time.Time
+}
+
+func (l *watched) Acting(ctx context.Context, c tools.Call, tool string) error {
+	err := l.ledger.Acting(ctx, c, tool)
+	if err == nil {
+		l.began = l.e.now()
+	}
+	return err
+}
+
+// auditEnd tells the audit log how a call ended that wrote and asked nobody. One that
+// was cut short may have done its work or not.
+func (e *Engine) auditEnd(c tools.Call, name string, r tools.Result, fault error, began time.Time) {
+	action, reason := approvals.Done, ""
+	switch {
+	case errors.Is(fault, context.Canceled), errors.Is(fault, context.DeadlineExceeded):
+		action, reason = approvals.Unknown, "the call was cut short"
+	case fault != nil:
+		action, reason = approvals.Failed, fault.Error()
+	case r.IsError:
+		action, reason = approvals.Failed, r.Text
+	}
+	ended := e.now()
+	entry := callEntry(c, name, c.Channel, string(action), ended)
+	entry.Reason, entry.DurationMS = reason, max(ended.Sub(began), 0).Milliseconds()
+	if _, err := e.commit(e.actors.ctx, state.Change{Audit: []state.AuditEntry{e.auditEntry(entry)}}); err != nil {
+		e.logger.Error("the end of a call is not in the audit log", "session", c.SessionID, "call", c.CallID, "error", err)
+	}
+}
+
+// callEntry is a line of the audit log about a call that asks nobody.
+func callEntry(c tools.Call, tool, place, action string, at time.Time) approvals.Entry {
+	return approvals.Entry{
+		At: at, Action: action, By: c.Principal, Place: place,
+		SessionID: c.SessionID, TurnID: c.TurnID, CallID: c.CallID, Tool: tool, Subject: c.Subject,
+		RequestedBy: c.Principal, InputHash: approvals.HashInput(c.Input), Input: string(c.Input),
+	}
 }
 
 // A bridge shows each call of a tool of the host's as one of the tool

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/tools"
 )
@@ -96,6 +97,61 @@ func TestAToolThatWritesIsNotedBeforeItRuns(t *testing.T) {
 		h.wait(2 * time.Second)
 		h.wantTurns("k", "a:completed")
 	}, push1)
+}
+
+// What an agent does without asking is in the audit log before it is done, and how it ended
+// after that; a repetition and a call that only reads are not.
+func TestWhatAnAgentWritesIsAudited(t *testing.T) {
+	var h *house
+	write := tools.Tool{Name: "write", Run: func(_ context.Context, c tools.Call) (tools.Result, error) {
+		if actions, _ := h.audit(); len(actions) == 0 || actions[len(actions)-1] != approvals.ActionCalled {
+			t.Errorf("while it writes the audit log has %v", actions)
+		}
+		switch c.CallID {
+		case "fails":
+			return tools.Result{Text: "no: " + secret, IsError: true}, nil
+		case "panics":
+			panic("at " + secret)
+		}
+		time.Sleep(2 * time.Second)
+		return tools.Result{Text: "done"}, nil
+	}}
+	hangs := tools.Tool{Name: "hangs", Run: func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+		<-ctx.Done()
+		return tools.Result{}, ctx.Err()
+	}}
+	look := tools.Tool{Name: "look", Effect: tools.Reads, Run: says("seen")}
+	withTools(t, func(in *house) {
+		h = in
+		h.runner.run = func(ctx context.Context, r RunRequest, _ func(bridge.Event)) (bridge.Result, error) {
+			for _, id := range []string{"works", "works", "fails", "panics", ""} {
+				_, _ = callHost(ctx, r, "write", id, `{"token":"`+secret+`"}`)
+			}
+			_, _ = callHost(ctx, r, "look", "look", `{}`)
+			cut, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, _ = callHost(cut, r, "hangs", "hangs", `{}`)
+			return think(ctx, r, time.Second)
+		}
+		h.send(push("a", "", 1))
+		h.wait(time.Minute)
+		h.wantTurns("k", "a:completed")
+		actions, entries := h.audit()
+		if got := strings.Join(actions, " "); got != "called done called failed called failed called done called unknown" {
+			t.Errorf("the audit log has %s", got)
+			return
+		}
+		turn := h.lastTurn("k")
+		for _, e := range entries[:8] {
+			if e.Tool != "write" || e.SessionID != turn.SessionID || e.TurnID != turn.ID || e.Place != "test" || e.RequestedBy != turn.Principal ||
+				e.Input != `{"token":"[redacted]"}` || e.InputHash != approvals.HashInput(json.RawMessage(`{"token":"`+secret+`"}`)) {
+				t.Errorf("entry %+v", e)
+			}
+		}
+		if entries[0].CallID != "works" || entries[1].DurationMS != 2000 || entries[1].Reason != "" || entries[3].Reason != "no: [redacted]" {
+			t.Errorf("entries %+v", entries[:4])
+		}
+	}, write, hangs, look)
 }
 
 func TestATurnThatIsOverCallsNothing(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/tools"
 )
@@ -28,27 +29,25 @@ type keptAnswer struct {
 }
 
 // noteWrite records that a call of a running turn is about to do something to the
-// world, as [Engine.NoteActed] does. For one that is on record already, by whichever
-// process, it fails with a [*tools.RepeatedError].
+// world, as [Engine.NoteActed] does, and tells the audit log in the same transaction.
+// For one that is on record already, by whichever process, it fails with a
+// [*tools.RepeatedError]; a call without an id never is.
 func (e *Engine) noteWrite(ctx context.Context, c tools.Call, tool string) error {
-	key := c.Key(tool)
-	if key == "" {
-		return e.NoteActed(ctx, c.SessionID, c.TurnID, tool)
-	}
-	_, err := ask(ctx, e, c.SessionID, func(a *actor) (struct{}, error) { return struct{}{}, a.noteWrite(c.TurnID, key, tool) })
+	_, err := ask(ctx, e, c.SessionID, func(a *actor) (struct{}, error) { return struct{}{}, a.noteWrite(c, tool) })
 	if err != nil {
 		return fmt.Errorf("note that turn %s calls %s: %w", c.TurnID, tool, err)
 	}
 	return nil
 }
 
-func (a *actor) noteWrite(turnID, key, tool string) error {
+func (a *actor) noteWrite(c tools.Call, tool string) error {
+	key := c.Key(tool)
 	err := a.decide(func(d *draft) error {
-		if a.running == nil || a.running.row.ID != turnID || a.running.row.Status != state.TurnRunning {
+		if a.running == nil || a.running.row.ID != c.TurnID || a.running.row.Status != state.TurnRunning {
 			return ErrTurnNotRunning
 		}
 		for _, w := range a.running.row.Writes {
-			if w.Key == key {
+			if key != "" && w.Key == key {
 				return repeated(w)
 			}
 		}
@@ -56,8 +55,11 @@ func (a *actor) noteWrite(turnID, key, tool string) error {
 		if t.Acted == "" {
 			t.Acted = clip(a.e.redact(tool), maxCodeText)
 		}
-		t.Writes = append(slices.Clone(t.Writes), state.Write{Key: key})
-		t.Writes = t.Writes[max(0, len(t.Writes)-maxWrites):]
+		if key != "" {
+			t.Writes = append(slices.Clone(t.Writes), state.Write{Key: key})
+			t.Writes = t.Writes[max(0, len(t.Writes)-maxWrites):]
+		}
+		d.change.Audit = append(d.change.Audit, a.e.auditEntry(callEntry(c, tool, c.Channel, approvals.ActionCalled, a.e.now())))
 		return nil
 	})
 	if err != nil {
