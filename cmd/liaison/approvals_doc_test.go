@@ -107,3 +107,37 @@ func TestTheExamplesOfApprovalsWork(t *testing.T) {
 		`"action":"called"`, `"action":"done"`, `"action":"asked"`, `"action":"approved"`, `"action":"executing"`, `"action":"done"`, `"action":"denied"`, "not on a Friday",
 	)
 }
+
+// The cards that docs/approvals.md shows are those that people get: each line between two
+// "…" follows the one before in the file that the tests hold the card to.
+func TestTheCardsOfApprovalsAreAsShown(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	for _, b := range documented(t, "approvals.md") {
+		name, is := strings.CutPrefix(b.title, "<!-- ")
+		if !is {
+			continue
+		}
+		shown++
+		name = strings.TrimSuffix(name, " -->")
+		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		// The goldens have spaces at the ends of lines, which an editor would take away.
+		rest := "\n" + strings.ReplaceAll(strings.ReplaceAll(string(data), "\r\n", "\n"), " \n", "\n") + "\n"
+		for part := range strings.SplitSeq("\n"+b.code, "\n…") {
+			part = strings.TrimSuffix(part, "\n")
+			_, after, found := strings.Cut(rest, part+"\n")
+			if !found {
+				t.Errorf("%s does not have%s", name, part)
+				break
+			}
+			rest = "\n" + after
+		}
+	}
+	if shown < 3 {
+		t.Errorf("the page shows %d cards", shown)
+	}
+}
