@@ -85,7 +85,7 @@ microbench: ## Run the Go benchmarks of the packages
 .PHONY: soak
 soak: ## Run what takes long: hundreds of kills, thousands of seeds, every damaged webhook, longer fuzzing (needs npm)
 	@$(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 1h ./sessions -run TestSimulation -seeds 5000
-	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 2h ./state/... ./bridge/... ./cmd/...
+	@LIAISON_SOAK=1 $(TEST_ENV) $(GO) test $(TEST_FLAGS) -count=1 -timeout 3h ./state/... ./bridge/... ./cmd/...
 	@LIAISON_SOAK=1 GO="$(GO)" scripts/contract -timeout 2h -run 'Webhooks'
 	@$(MAKE) fuzz FUZZTIME=2m
 
