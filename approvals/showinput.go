@@ -22,7 +22,7 @@ const manySpaces = 32
 // stands for a character that nobody sees, `\u{202E}`, cannot be written by any
 // text, in which a backslash is `\\`; nor can `⟨5000 spaces⟩`.
 func showInput(input json.RawMessage, redacted func(string) string) string {
-	mask := func(s string) string { return redact.Joined(s, redacted) }
+	mask := func(s string) string { return unseen.Joined(s, redacted) }
 	masked, err := redact.Values(input, mask)
 	if err != nil {
 		return showText(mask(string(input)))

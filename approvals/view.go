@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/internal/unseen"
-	"github.com/liaison-bot/liaison/redact"
 )
 
 // View is a record as people may see it: everything in it is redacted, and
@@ -54,7 +53,7 @@ type View struct {
 // Show returns a record as people may see it. mask masks secrets in a text.
 func (r Record) Show(mask func(string) string) View {
 	prose := func(s string) string {
-		s, _ = unseen.Reveal(redact.Joined(strings.ToValidUTF8(s, "\uFFFD"), mask))
+		s, _ = unseen.Reveal(unseen.Joined(strings.ToValidUTF8(s, "\uFFFD"), mask))
 		return s
 	}
 	v := View{

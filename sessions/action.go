@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/liaison-bot/liaison/internal/unseen"
 	"github.com/liaison-bot/liaison/redact"
 )
 
@@ -51,7 +52,7 @@ func recordable(raw json.RawMessage, mask func(string) string) json.RawMessage {
 // but the name of a field tells to be a secret, and what unseen characters divide.
 // It reports false where raw is no JSON, or would be none once it is masked.
 func shownJSON(raw json.RawMessage, mask func(string) string) (string, bool) {
-	whole := func(s string) string { return redact.Joined(s, mask) }
+	whole := func(s string) string { return unseen.Joined(s, mask) }
 	document, err := redact.Values(raw, whole)
 	if err != nil {
 		return whole(string(raw)), false

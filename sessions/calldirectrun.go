@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
-	"github.com/liaison-bot/liaison/redact"
+	"github.com/liaison-bot/liaison/internal/unseen"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/tools"
 )
@@ -221,7 +221,7 @@ func (e *Engine) auditEntry(entry approvals.Entry) state.AuditEntry {
 	if input, ok := shownJSON(json.RawMessage(entry.Input), e.redact); ok || entry.Input != "" {
 		entry.Input = clip(input, maxAuditInput)
 	}
-	entry.Reason = clip(redact.Joined(entry.Reason, e.redact), maxReasonText)
+	entry.Reason = clip(unseen.Joined(entry.Reason, e.redact), maxReasonText)
 	entry.At = entry.At.UTC().Truncate(time.Millisecond)
 	return state.AuditEntry{At: entry.At, Entry: encoded(entry)}
 }

@@ -1,20 +1,16 @@
-package redact
+package unseen
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/liaison-bot/liaison/internal/unseen"
-)
-
-// Joined masks also a secret that is divided by characters that nobody sees; they
+// Joined has mask mask also a secret that is divided by characters that nobody sees; they
 // are then left out.
 func Joined(s string, mask func(string) string) string {
 	masked := mask(s)
-	if !strings.ContainsFunc(masked, unseen.Invisible) {
+	if !strings.ContainsFunc(masked, Invisible) {
 		return masked
 	}
 	bare := strings.Map(func(r rune) rune {
-		if unseen.Invisible(r) {
+		if Invisible(r) {
 			return -1
 		}
 		return r
