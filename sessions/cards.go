@@ -99,7 +99,7 @@ func (o *outbox) performCard(work, attempts context.Context, item state.OutboxIt
 		o.settle(work, item, sess, Receipt{}, s, err)
 		return
 	case s.Result == state.OutboxDead:
-		drawn.Gone = true
+		// Only the surface knows that a card is gone: this one may be reached by the next step.
 	case receipt.Card == nil:
 		drawn.Drawn = d.view.Version
 	default:

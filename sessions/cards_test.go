@@ -1,10 +1,8 @@
 package sessions
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,12 +45,37 @@ func TestACardIsDrawnUntilItShowsTheEnd(t *testing.T) {
 	})
 }
 
-func TestACardThatCannotBeDrawnIsGone(t *testing.T) {
+// A surface that is down for long is caught up with, whoever decided meanwhile where.
+func TestACardCatchesUpAfterALongOutage(t *testing.T) {
+	for name, outage := range map[string]time.Duration{"a night": 12 * time.Hour, "a long weekend": 4 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inOffice(t, func(o *office) {
+				asked := o.ask()
+				o.desk.fail(func(Item) error { return &RetryError{Err: errors.New("502")} })
+				if _, err := o.decide(asked.ID, approvals.Deny, person("U1")); err != nil {
+					t.Error(err)
+				}
+				o.wait(outage)
+				o.desk.fail(nil)
+				o.wait(time.Hour)
+				o.wantState(asked.ID, approvals.Denied)
+				if got := o.letters(); len(got) > 0 {
+					t.Errorf("given up: %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A refusal that lasts does not hold up the approval, and what comes after it is
+// shown: the surface may only have been misconfigured.
+func TestACardThatWasGivenUpShowsTheNextStep(t *testing.T) {
 	inOffice(t, func(o *office) {
+		o.policy.MinApprovals = 2
 		asked := o.ask()
 		o.desk.fail(func(item Item) error {
 			if item.Card.Place == "thread" {
-				return errors.New("message_not_found")
+				return errors.New("channel is not configured")
 			}
 			return nil
 		})
@@ -60,14 +83,18 @@ func TestACardThatCannotBeDrawnIsGone(t *testing.T) {
 			t.Error(err)
 		}
 		o.wait(time.Minute)
-		v := o.approval(asked.ID)
-		i := slices.IndexFunc(v.Cards, func(c approvals.Card) bool { return c.Place == "thread" })
-		if v.State != approvals.Done || !v.Cards[i].Gone || v.Cards[1-i].Gone || v.Cards[1-i].Drawn != v.Version {
-			t.Errorf("it is %s, its cards are %+v", v.State, v.Cards)
+		if got := o.letters(); len(got) != 1 || !strings.Contains(got[0], "channel is not configured") {
+			t.Errorf("dead letters are %q", got)
 		}
-		if left, _ := o.store.OutboxItems(context.Background(), v.SessionID); len(left) > 0 {
-			t.Errorf("something is still owed: %+v", left)
+		if got := o.desk.card("home", asked.ID); got != "approving v2" {
+			t.Errorf("the other card says %q", got)
 		}
+		o.desk.fail(nil)
+		if _, err := o.decide(asked.ID, approvals.Approve, person("U2")); err != nil {
+			t.Error(err)
+		}
+		o.wait(time.Minute)
+		o.wantState(asked.ID, approvals.Done)
 	})
 }
 

@@ -97,8 +97,12 @@ const (
 	// letter; with the backoff below that is four to seven hours, longer than a
 	// turn is tried, so that its failure is still told.
 	maxEffectFailures = 24
-	effectRetryBase   = 2 * time.Second
-	effectRetryMax    = 30 * time.Minute
+	// maxCardFailures is the same for cards of approvals, and about a week: people take
+	// days to decide, often where the surface that is down is not needed, and a card
+	// that is given up keeps buttons that do nothing.
+	maxCardFailures = 400
+	effectRetryBase = 2 * time.Second
+	effectRetryMax  = 30 * time.Minute
 	// deliverTimeout bounds one attempt at an effect.
 	deliverTimeout = 2 * time.Minute
 	// pausedRetry is the wait before a surface that refuses us altogether is

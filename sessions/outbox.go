@@ -188,7 +188,7 @@ func (o *outbox) judge(attempts context.Context, item state.OutboxItem, r Receip
 			wait = max(retry.After, pausedRetry)
 		case uncounted:
 			wait = max(retry.After, outwait(effectRetryBase, pausedRetry, o.e.now().Sub(item.CreatedAt), o.e.rand))
-		case failures >= maxEffectFailures:
+		case failures >= maxFailures(item):
 			s.Result, s.Note = state.OutboxDead, note(fmt.Sprintf("gave up after %d tries: %v", failures, retry.Err))
 			return s
 		}
@@ -197,6 +197,14 @@ func (o *outbox) judge(attempts context.Context, item state.OutboxItem, r Receip
 		s.Result, s.Note = state.OutboxDead, note(err.Error())
 	}
 	return s
+}
+
+// maxFailures is how often an item may fail before it is given up.
+func maxFailures(item state.OutboxItem) int {
+	if item.Kind == KindApprovalCard {
+		return maxCardFailures
+	}
+	return maxEffectFailures
 }
 
 // failures returns how many attempts at an item count as failed, of which the
