@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,6 +66,27 @@ func TestACardCatchesUpAfterALongOutage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A clock that ran days ahead for a while, as on a machine that was just resumed, holds
+// up no card for days.
+func TestACardIsDrawnAfterTheClockIsSetBack(t *testing.T) {
+	var ahead atomic.Int64
+	ahead.Store(int64(72 * time.Hour))
+	inOfficeWith(t, func(options *Options) {
+		options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	}, func(o *office) {
+		asked := o.ask()
+		o.desk.fail(func(Item) error { return &RetryError{Err: errors.New("502")} })
+		if _, err := o.decide(asked.ID, approvals.Deny, person("U1")); err != nil {
+			t.Error(err)
+		}
+		o.wait(time.Second)
+		ahead.Store(0)
+		o.desk.fail(nil)
+		o.wait(time.Hour)
+		o.wantState(asked.ID, approvals.Denied)
+	})
 }
 
 // A refusal that lasts does not hold up the approval, and what comes after it is

@@ -103,6 +103,9 @@ const (
 	maxCardFailures = 400
 	effectRetryBase = 2 * time.Second
 	effectRetryMax  = 30 * time.Minute
+	// maxEffectWait is longer than anything that an effect is put off by. The longest
+	// is what GitHub asks for, which is two hours.
+	maxEffectWait = 3 * time.Hour
 	// deliverTimeout bounds one attempt at an effect.
 	deliverTimeout = 2 * time.Minute
 	// pausedRetry is the wait before a surface that refuses us altogether is

@@ -56,7 +56,7 @@ func (o *outbox) round(intake, work, attempts context.Context) bool {
 	free := maxDelivering - o.underWay()
 	if free > 0 && intake.Err() == nil {
 		items, err := read(work, o.e, func(ctx context.Context) ([]state.OutboxItem, error) {
-			return o.e.store.ClaimOutbox(ctx, o.e.now(), free)
+			return o.e.store.ClaimOutbox(ctx, o.asOf(ctx), free)
 		})
 		if err != nil {
 			o.e.abort(fmt.Errorf("claim what is owed: %w", err))
@@ -86,6 +86,18 @@ func (o *outbox) round(intake, work, attempts context.Context) bool {
 	case <-due:
 	}
 	return true
+}
+
+// asOf is the time as of which items are due. An item that waits longer than any is
+// put off by was put off by a clock that has been set back since; it is due now.
+func (o *outbox) asOf(ctx context.Context) time.Time {
+	now := o.e.now()
+	next, ok, err := o.e.store.NextOutbox(ctx)
+	if err != nil || !ok || next.Sub(now) <= maxEffectWait {
+		return now
+	}
+	o.e.logger.Warn("the clock was set back: what is owed to the world is tried now instead of then", "then", next)
+	return next
 }
 
 // giveWay keeps claims apart while intake is busy.
