@@ -17,6 +17,9 @@ type Checks struct {
 	Approval func(expression string, inputSchema json.RawMessage) error
 	// InputSchema checks the schema of a tool's input.
 	InputSchema func(schema json.RawMessage) error
+	// Program says why what a tool runs on the host cannot be started; dir is the
+	// tool's folder.
+	Program func(dir string, run []string) error
 	// HostTool reports whether the service has a tool of its own by this name.
 	HostTool func(name string) bool
 }

@@ -177,13 +177,18 @@ func (l *loader) executable(r *reader, s toolSettings, dir string, t *Tool) {
 	if t.Run = s.Run; len(t.Run) == 0 {
 		t.Run = []string{"./run"}
 	}
-	l.program(r, dir, t.Run[0])
+	found := l.program(r, dir, t.Run[0])
 	for _, word := range t.Run[1:] {
-		l.argument(r, dir, word)
+		found = l.argument(r, dir, word) && found
 	}
 	if t.Flavor != OnAgent {
-		if l.def.Dir == "" {
+		switch {
+		case l.def.Dir == "":
 			l.fail(dir, 0, "runs a program, which a folder that is built in has not")
+		case found && l.checks.Program != nil:
+			if err := l.checks.Program(t.Dir, t.Run); err != nil {
+				r.at("run", "cannot be used: %v", err)
+			}
 		}
 		return
 	}
@@ -210,35 +215,40 @@ func (l *loader) schema(r *reader, at string, schema json.RawMessage, check func
 }
 
 // program checks what a tool runs: a file of its folder, or a name that the
-// system finds.
-func (l *loader) program(r *reader, dir, name string) {
+// system finds. It reports whether it is there as far as the folder tells.
+func (l *loader) program(r *reader, dir, name string) bool {
 	if !strings.ContainsAny(name, `/\`) {
-		return
+		return true
 	}
 	file := path.Clean(name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || file == ".." || strings.HasPrefix(file, "../") {
 		r.at("run", "is %.100q: a tool runs a file of its folder, such as ./run, or a program by its name", name)
-		return
+		return false
 	}
 	f := l.tree.file(path.Join(dir, file))
 	switch {
 	case f == nil && runtime.GOOS == "windows" && l.tree.file(path.Join(dir, file+".exe")) != nil:
 	case f == nil:
 		r.at("run", "is %s, which is not in %s", name, dir)
+		return false
 	case !f.exec && runtime.GOOS != "windows" && l.def.Dir != "":
 		l.fail(f.path, 0, "cannot be executed; chmod +x it")
+		return false
 	}
+	return true
 }
 
-// argument checks a word behind the program. One that begins with "./" stands for
-// a file of the folder; others are passed on as they are, and a call works in the
-// session's workspace.
-func (l *loader) argument(r *reader, dir, word string) {
+// argument checks a word behind the program, and reports whether the file is there
+// for which it stands. One that begins with "./" stands for a file of the folder;
+// others are passed on as they are, and a call works in the session's workspace.
+func (l *loader) argument(r *reader, dir, word string) bool {
 	file := path.Join(dir, word)
 	switch there := l.tree.file(file) != nil; {
 	case strings.HasPrefix(word, "./") && !there:
 		r.at("run", "has %s, which is not in %s", word, dir)
+		return false
 	case !strings.HasPrefix(word, "./") && there && word != "":
 		r.warn(r.file, r.line("run"), "run has %s, which is looked for in the workspace; write ./%[1]s for the file in %s", word, dir)
 	}
+	return true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/liaison-bot/liaison/agent"
 	"github.com/liaison-bot/liaison/tools"
+	"github.com/liaison-bot/liaison/tools/command"
 	"github.com/liaison-bot/liaison/tools/condition"
 )
 
@@ -29,6 +30,7 @@ func folderChecks() agent.Checks {
 			return err
 		},
 		InputSchema: checkInputSchema,
+		Program:     command.Check,
 		HostTool:    func(name string) bool { return slices.Contains(hostTools(), name) },
 	}
 }

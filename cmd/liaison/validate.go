@@ -16,7 +16,8 @@ func newValidate(con *console) *cobra.Command {
 		Use:   "validate [DIR]",
 		Short: "Check the folder of an agent",
 		Long: `Check the folder of an agent, by default the working directory, and say what is
-wrong with it, by file and line. Nothing is run, and nothing is asked for.
+wrong with it, by file and line. Nothing is run, and nothing is asked for; the
+programs that tools run are looked for on this machine, as the service does.
 
 The exit status is 0 for a folder that can be used, also with warnings, and 1 for
 one that cannot.`,

@@ -13,6 +13,13 @@ import (
 	"strings"
 )
 
+// Check says why what a tool runs cannot be started on this machine, in words for
+// its author; dir is the tool's folder.
+func Check(dir string, run []string) error {
+	_, err := (&Command{options: Options{Dir: dir, Run: run}}).program()
+	return err
+}
+
 // program returns what is run with its arguments, all absolute that are files of
 // the tool's folder. The error tells the tool's author what to mend.
 func (c *Command) program() ([]string, error) {
