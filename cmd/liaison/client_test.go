@@ -157,9 +157,10 @@ func TestStrangersTextIsOnlyShown(t *testing.T) {
 	f.answer("GET /v1/dead", 200, `{"ok":true,"dead":[{"id":`+h+`,"kind":"outbox","reason":`+h+`,"at":`+when+`}]}`)
 	r := &record{}
 	for _, typ := range []string{"session.started", "message.received", "turn.queued", "turn.started", "step.completed", "reasoning.completed", "actions.requested",
-		"action.result", "message.completed", "turn.failed", "turn.completed", "of.tomorrow"} {
+		"action.approval_requested", "action.approval_resolved", "action.result", "message.completed", "turn.failed", "turn.completed", "of.tomorrow"} {
 		r.add(typ, hostile, data{"channel": hostile, "title": hostile, "text": hostile, "reason": hostile, "waitsFor": hostile, "step": hostile, "note": hostile,
 			"error": hostile, "name": hostile, "callId": hostile, "isError": true, "result": hostile, "principal": hostile,
+			"approvalId": hostile, "args": data{hostile: hostile}, "state": hostile, "by": hostile, "place": hostile,
 			"actions": []data{{"callId": "c", "name": hostile, "args": data{hostile: hostile}}}})
 	}
 	f.answer("GET /v1/session/s/events", 200, r.String())

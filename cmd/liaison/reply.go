@@ -66,6 +66,10 @@ func (w *replyWriter) event(e *remote.Event) error {
 		if d.IsError {
 			w.note(terminal.Red, "← "+d.Name+" failed: "+d.Error+compact(d.Result))
 		}
+	case "action.approval_requested":
+		w.note(terminal.Yellow, parked(&d)+`; "liaison approvals show" says for whom`)
+	case "action.approval_resolved":
+		w.note(terminal.Yellow, resolved(&d))
 	case "turn.completed":
 		var result string
 		if !w.said && json.Unmarshal(d.Result, &result) == nil {

@@ -267,3 +267,24 @@ func TestSendGoesOnAfterACut(t *testing.T) {
 		t.Errorf("%d connections, %s", calls, got)
 	}
 }
+
+// Who follows a session sees what waits for a person, and what became of that.
+func TestTailTellsOfApprovals(t *testing.T) {
+	t.Parallel()
+	f := newFakeService(t)
+	r := &record{}
+	r.add("action.approval_requested", "trn_1", data{"approvalId": "apr_1", "callId": "c", "name": "deploy", "args": data{"service": "shop"}})
+	r.add("action.approval_resolved", "trn_1", data{"approvalId": "apr_1", "callId": "c", "name": "deploy", "state": "denied", "by": "github:user:7", "place": "github", "reason": "not today"})
+	r.add("action.approval_resolved", "trn_1", data{"approvalId": "apr_2", "callId": "d", "name": "deploy", "state": "expired"})
+	f.answer("GET /v1/session/ses_1/events", 200, r.String())
+	got := f.liaison(t, "sessions", "tail", "--no-follow", "ses_1")
+	for _, want := range []string{
+		"action.approval_requested apr_1 waits for a person: deploy {\"service\":\"shop\"}\n",
+		"action.approval_resolved apr_1 is denied: deploy, by github:user:7 in github: not today\n",
+		"action.approval_resolved apr_2 is expired: deploy\n",
+	} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%q is not in\n%s", want, got.stdout)
+		}
+	}
+}

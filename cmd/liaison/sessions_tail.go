@@ -79,8 +79,14 @@ type eventData struct {
 	Name      string
 	CallID    string
 	IsError   bool
-	Result    json.RawMessage
-	Actions   []struct {
+	// Of a call that waits for a person, and of what was decided about it.
+	ApprovalID string
+	Args       json.RawMessage
+	State      string
+	By         string
+	Place      string
+	Result     json.RawMessage
+	Actions    []struct {
 		CallID string
 		Name   string
 		Args   json.RawMessage
@@ -153,6 +159,10 @@ func describe(e *remote.Event, d *eventData) (line, block string, style terminal
 			return d.Name + " failed: " + d.Error + compact(d.Result), "", terminal.Red
 		}
 		return d.Name + " " + compact(d.Result), "", terminal.Plain
+	case "action.approval_requested":
+		return parked(d) + ": " + call(d.Name, d.Args), "", terminal.Yellow
+	case "action.approval_resolved":
+		return resolved(d), "", terminal.Yellow
 	case "turn.completed":
 		return spent(d.Usage.TotalTokens, d.CostUSD, time.Duration(d.DurationMS)*time.Millisecond), "", terminal.Green
 	case "turn.failed":
@@ -174,6 +184,24 @@ func queued(d *eventData) string {
 		said = "waits for " + d.WaitsFor
 	} else if d.Reason != "" {
 		said = d.Reason
+	}
+	return said
+}
+
+// parked names the approval of a call that waits.
+func parked(d *eventData) string { return d.ApprovalID + " waits for a person" }
+
+// resolved says what was decided about a call, by whom and why.
+func resolved(d *eventData) string {
+	said := fmt.Sprintf("%s is %s: %s", d.ApprovalID, d.State, d.Name)
+	if d.By != "" {
+		said += ", by " + d.By
+	}
+	if d.Place != "" {
+		said += " in " + d.Place
+	}
+	if d.Reason != "" {
+		said += ": " + d.Reason
 	}
 	return said
 }
