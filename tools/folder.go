@@ -102,7 +102,7 @@ func unchanged(t agent.Tool) error {
 		return err
 	}
 	if now != t.Fingerprint {
-		return errors.New("the tool's folder was changed since it was read, so that it is not run; the next turn reads it again")
+		return errors.New("the tool's folder was changed since it was read, so that it is not run; the next turn reads it again, unless something in the agent's folder is wrong now")
 	}
 	return nil
 }
