@@ -183,7 +183,13 @@ func (e *Engine) runAgreed(c tools.Call, r approvals.Record) (tools.Result, erro
 // service stops is left to the next process, which can look for what it did.
 func (e *Engine) storeOutcome(sessionID, id string, result tools.Result, fault error, took time.Duration) error {
 	if errors.Is(fault, errStopped) {
+		e.logger.Warn("a call that people agreed to was cut short by the stop; the next start looks what came of it",
+			"session", sessionID, "approval", id)
 		return nil
+	}
+	if fault != nil {
+		e.logger.Warn("nobody knows what came of a call that people agreed to; it is not repeated, and a person has to look",
+			"session", sessionID, "approval", id, "error", fault)
 	}
 	return inActor(e, sessionID, func(a *actor) error {
 		err := a.decide(func(d *draft) error {

@@ -180,6 +180,12 @@ func TestAStopLetsACallFinishForAWhile(t *testing.T) {
 				o.restart()
 				o.wait(time.Minute)
 				o.wantState(asked.ID, c.want)
+				// Whoever reads the log at night learns that somebody has to look.
+				for _, said := range []string{"cut short by the stop", "a person has to look"} {
+					if got := strings.Contains(o.logs.String(), said); got != (c.want == approvals.Unknown) {
+						t.Errorf("%s: the log says %q: %t", c.want, said, got)
+					}
+				}
 				o.wantMade(`{"label":"x"}`)
 			})
 		})
