@@ -12,8 +12,9 @@ func (r Record) may(b Ballot) error {
 		switch {
 		case !r.Policy.OperatorMayDecide:
 			return &NotAllowedError{"The operator decides about no calls of this tool."}
-		case b.Verdict == Approve && len(r.Votes) > 0:
-			return &NotAllowedError{"The operator is never the second person: another one has to approve."}
+		case b.Verdict == Approve && r.Policy.MinApprovals > 1:
+			// Nobody knows who holds the token: it may be whoever approves next.
+			return &NotAllowedError{"Several people have to approve, and the operator's token stands for none of them."}
 		}
 		return nil
 	}

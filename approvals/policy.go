@@ -14,8 +14,8 @@ type Policy struct {
 	MinApprovals int `json:"minApprovals"`
 	// SelfApproval lets the person for whom the agent works approve.
 	SelfApproval bool `json:"selfApproval,omitempty"`
-	// OperatorMayDecide lets the principal api:operator decide, who is never the
-	// second of several people.
+	// OperatorMayDecide lets the principal api:operator deny, and approve where one
+	// approval is enough.
 	OperatorMayDecide bool `json:"operatorMayDecide"`
 	// ExpiresAfter is how long people have. HoldFor is how long the agent waits
 	// inside its call before it is told to go on: [DefaultHoldFor] if it is zero.
@@ -28,8 +28,8 @@ const (
 	DefaultExpiresAfter = 24 * time.Hour
 	// MaxExpiresAfter keeps a forgotten card from running years later.
 	MaxExpiresAfter = 30 * 24 * time.Hour
-	// DefaultHoldFor fits into every bridge's patience with a tool (bridge/protocol.md,
-	// "How long may a callback block?").
+	// DefaultHoldFor is time for somebody who is looking, and less than any limit that
+	// bridges are known to have for a tool; what limit the vendor's has is not known.
 	DefaultHoldFor = 45 * time.Second
 	MaxHoldFor     = 10 * time.Minute
 	// NoHold tells the agent at once to go on.

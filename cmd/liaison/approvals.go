@@ -25,7 +25,7 @@ func newApprovals(con *console) *cobra.Command {
 			Short: "Approve tool calls: they run",
 			Long: `Approve tool calls, as the operator. Each runs on the service's host with the
 input that "approvals show" shows, once as many people have approved it as it
-needs; the operator is never the second of several. To approve again what was
+needs; where that is several people, the operator is none of them. To approve again what was
 approved is no error; what was denied, or ended otherwise, has exit status 5.`,
 		}, api.VerdictApprove),
 		newApprovalsDecision(conn, &cobra.Command{

@@ -67,11 +67,11 @@ func TestADecision(t *testing.T) {
 		"by who asked, to deny":      {token: aliceToken, id: approvalID, decision: "deny", status: 200},
 		"by somebody else":           {token: bobToken, id: approvalID, decision: "deny", status: 403, code: "not_owner"},
 		"where the operator may not": {id: approvalID, decision: "approve", change: func(r *approvals.Record) { r.Policy.OperatorMayDecide = false }, status: 403, code: "not_allowed", says: "operator"},
-		"as the second person": {id: approvalID, decision: "approve", change: func(r *approvals.Record) {
+		"as one of several people": {id: approvalID, decision: "approve", change: func(r *approvals.Record) {
 			r.Policy.MinApprovals = 2
 			r.Votes = []approvals.Vote{{Verdict: approvals.Approve, By: approvals.Identity{Principal: "slack:user:T1:U1", Slack: "U1"}, Place: "slack", At: epoch}}
 			r.State = approvals.Approving
-		}, status: 403, code: "not_allowed", says: "second"},
+		}, status: 403, code: "not_allowed", says: "Several people"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
