@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/bridge/local/chat/chattest"
@@ -135,6 +136,75 @@ func TestAnExecutableWaitsForAPerson(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the tool is a shell script")
 	}
+	c := newShipping(t)
+	c.start()
+	dry := true
+	started, err := c.p.as(apiToken).StartSessionWithResponse(t.Context(), client.StartRequest{Message: "ship it", DryRun: &dry})
+	if err != nil || started.JSON200 == nil {
+		t.Fatalf("start: %v, %s", err, started.Body)
+	}
+	said := fmt.Sprint(c.p.follow(apiToken, started.JSON200.SessionId, 0, "session.waiting"))
+	if !strings.Contains(said, "stubbed") || strings.Contains(said, "approval_id") {
+		t.Errorf("a dry run says %s", said)
+	}
+	root, card := c.askToShip()
+	if done := c.shipped(); done != "" {
+		t.Errorf("before anybody has decided: %s", done)
+	}
+	c.p.kill()
+	c.start()
+	c.slack.Click(slackChannel, card, slackAnn, "liaison.approve")
+	slackWait(t, c.slack, "what the agent says of it", func() bool {
+		for _, m := range c.slack.Thread(slackChannel, root) {
+			if m.ByApp && strings.Contains(m.Shown, "It is out.") {
+				return true
+			}
+		}
+		return false
+	})
+	if done := c.shipped(); strings.Count(done, "\n") != 1 || !strings.HasPrefix(done, "apr_") || !strings.Contains(done, `{"service":"shop"}`) {
+		t.Errorf("it ran with %q", done)
+	}
+	c.p.terminate()
+}
+
+// Nobody knows what an executable did whose end was not stored. It is not run again,
+// and its card says so.
+func TestAnExecutableCutShortIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the tool is a shell script")
+	}
+	c := newShipping(t)
+	var err error
+	if c.binary, err = withFailpoints(); err != nil {
+		t.Fatalf("build the program with failpoints: %v", err)
+	}
+	c.start("LIAISON_FAILPOINT=approval.ran")
+	root, card := c.askToShip()
+	c.slack.Click(slackChannel, card, slackAnn, "liaison.approve")
+	select {
+	case <-c.p.done:
+	case <-time.After(patience):
+		t.Fatal("the process does not come to the point")
+	}
+	c.start()
+	slackWait(t, c.slack, "the card that says so", func() bool {
+		for _, m := range c.slack.Thread(slackChannel, root) {
+			if m.TS == card {
+				return strings.Contains(m.Shown, "not repeated") && !strings.Contains(string(m.Blocks), "liaison.approve")
+			}
+		}
+		return false
+	})
+	if done := c.shipped(); strings.Count(done, "\n") != 1 {
+		t.Errorf("it ran with %q", done)
+	}
+	c.p.terminate()
+}
+
+// newShipping is a circle whose agent ships what it is asked to.
+func newShipping(t *testing.T) *circle {
 	c := newCircle(t, "")
 	model := chattest.Start(t)
 	model.Decide(func(asked chattest.Request) chattest.Turn {
@@ -148,53 +218,32 @@ func TestAnExecutableWaitsForAPerson(t *testing.T) {
 		}
 	})
 	c.env = append(c.env, "OPENAI_BASE_URL="+model.URL, "OPENAI_API_KEY="+chattest.Key)
-	c.start()
-	dry := true
-	started, err := c.p.as(apiToken).StartSessionWithResponse(t.Context(), client.StartRequest{Message: "ship it", DryRun: &dry})
-	if err != nil || started.JSON200 == nil {
-		t.Fatalf("start: %v, %s", err, started.Body)
-	}
-	said := fmt.Sprint(c.p.follow(apiToken, started.JSON200.SessionId, 0, "session.waiting"))
-	if !strings.Contains(said, "stubbed") || strings.Contains(said, "approval_id") {
-		t.Errorf("a dry run says %s", said)
-	}
-	shipped := func() string {
-		found, err := filepath.Glob(filepath.Join(c.dir, "tools", "*", "shipped"))
-		if err != nil || len(found) == 0 {
-			return ""
-		}
-		data, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Error(err)
-		}
-		return string(data)
-	}
-	root := c.slack.Mention(slackChannel, slackBob, "ship it")
-	var card string
-	slackWait(t, c.slack, "the card", func() bool {
-		for _, m := range c.slack.Thread(slackChannel, root.TS) {
+	return c
+}
+
+// askToShip returns the thread that asks, and the card in it.
+func (c *circle) askToShip() (root, card string) {
+	root = c.slack.Mention(slackChannel, slackBob, "ship it").TS
+	slackWait(c.t, c.slack, "the card", func() bool {
+		for _, m := range c.slack.Thread(slackChannel, root) {
 			if strings.Contains(string(m.Blocks), "liaison.approve") {
 				card = m.TS
 			}
 		}
 		return card != ""
 	})
-	if done := shipped(); done != "" {
-		t.Errorf("before anybody has decided: %s", done)
+	return root, card
+}
+
+// shipped is what the tool wrote down each time that it ran.
+func (c *circle) shipped() string {
+	found, err := filepath.Glob(filepath.Join(c.dir, "tools", "*", "shipped"))
+	if err != nil || len(found) == 0 {
+		return ""
 	}
-	c.p.kill()
-	c.start()
-	c.slack.Click(slackChannel, card, slackAnn, "liaison.approve")
-	slackWait(t, c.slack, "what the agent says of it", func() bool {
-		for _, m := range c.slack.Thread(slackChannel, root.TS) {
-			if m.ByApp && strings.Contains(m.Shown, "It is out.") {
-				return true
-			}
-		}
-		return false
-	})
-	if done := shipped(); strings.Count(done, "\n") != 1 || !strings.HasPrefix(done, "apr_") || !strings.Contains(done, `{"service":"shop"}`) {
-		t.Errorf("it ran with %q", done)
+	data, err := os.ReadFile(found[0])
+	if err != nil {
+		c.t.Error(err)
 	}
-	c.p.terminate()
+	return string(data)
 }
