@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"unicode/utf8"
 )
 
 // Mask stands where a secret stood.
@@ -117,26 +116,6 @@ func (r *Redactor) String(s string) string {
 		return s
 	}
 	return r.encoded(r.plain(s), maxEncoded)
-}
-
-// Within returns s with every secret masked, cut to at most a number of bytes, and
-// whether that is all of it. Nothing is cut before it was masked, since half of a
-// secret has no shape, and neither a character nor a mask is divided.
-func (r *Redactor) Within(s string, bytes int) (masked string, whole bool) {
-	masked = r.String(s)
-	if len(masked) <= bytes {
-		return masked, true
-	}
-	cut := max(bytes, 0)
-	for cut > 0 && !utf8.RuneStart(masked[cut]) {
-		cut--
-	}
-	if from := max(0, cut-len(Mask)+1); strings.Contains(masked[from:min(len(masked), cut+len(Mask)-1)], Mask) {
-		if at := from + strings.LastIndex(masked[from:min(len(masked), cut+len(Mask)-1)], Mask); at < cut && at+len(Mask) > cut {
-			cut = at
-		}
-	}
-	return masked[:cut], false
 }
 
 // plain masks what a text says as it stands.
