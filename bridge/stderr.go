@@ -129,7 +129,7 @@ func (w *stderrWriter) hide() {
 
 func (w *stderrWriter) show(text string) {
 	text = strings.ToValidUTF8(w.mask(text), "\uFFFD")
-	w.logger.Log(context.Background(), slog.LevelDebug, "bridge stderr", "line", text)
+	w.logger.Log(context.Background(), levelOf(text), "bridge stderr", "line", text)
 	if len(text) > maxTailBytes {
 		text = strings.ToValidUTF8(text[:maxTailBytes], "")
 	}
@@ -139,6 +139,15 @@ func (w *stderrWriter) show(text string) {
 		w.tailBytes -= len(w.tail[0])
 		w.tail = w.tail[1:]
 	}
+}
+
+// levelOf is at what level a line is passed on: Liaison's own bridge says what an
+// operator should know, such as a server of tools that cannot be reached.
+func levelOf(line string) slog.Level {
+	if strings.HasPrefix(line, "time=") && (strings.Contains(line, " level=WARN ") || strings.Contains(line, " level=ERROR ")) {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
 }
 
 // last returns the last lines that were shown.

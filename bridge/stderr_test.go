@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 )
@@ -21,6 +23,24 @@ func TestStderrTailIsBounded(t *testing.T) {
 	}
 	if n := len(w.last()); n > maxTailBytes {
 		t.Errorf("the tail has %d bytes, want at most %d", n, maxTailBytes)
+	}
+}
+
+func TestWarningsOfTheBridgeAreSeen(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]slog.Level{
+		`time=2026-11-30T13:57:04Z level=WARN msg="the server docs cannot be reached"`: slog.LevelWarn,
+		`time=2026-11-30T13:57:04Z level=ERROR msg="an agent's file is damaged"`:       slog.LevelWarn,
+		`time=2026-11-30T13:57:04Z level=INFO msg="listening"`:                         slog.LevelDebug,
+		`a tool said level=WARN of something`:                                          slog.LevelDebug,
+	} {
+		var seen bytes.Buffer
+		w := newStderrWriter(slog.New(slog.NewTextHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug})), func(s string) string { return s })
+		_, _ = fmt.Fprintln(w, line)
+		w.reveal()
+		if !strings.Contains(seen.String(), "level="+want.String()+" msg=\"bridge stderr\"") {
+			t.Errorf("%s is passed on as %s", line, seen.String())
+		}
 	}
 }
 
