@@ -465,7 +465,7 @@ type ContinueRequest struct {
 
 	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
 	// relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
-	// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+	// `.cursor`, `.liaison`, `pr` and `thread` at the root and `.git` anywhere are refused: what
 	// instructs the agent and what is evidence is not a caller's. At most 100 files.
 	WorkspaceFiles *WorkspaceFiles `json:"workspaceFiles,omitempty"`
 }
@@ -788,7 +788,7 @@ type StartRequest struct {
 
 	// WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
 	// relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
-	// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+	// `.cursor`, `.liaison`, `pr` and `thread` at the root and `.git` anywhere are refused: what
 	// instructs the agent and what is evidence is not a caller's. At most 100 files.
 	WorkspaceFiles *WorkspaceFiles `json:"workspaceFiles,omitempty"`
 }
@@ -970,7 +970,7 @@ type Vote struct {
 
 // WorkspaceFiles UTF-8 text by path, written into the session's workspace before the turn. Paths are
 // relative, with slashes, clean, and of at most 512 bytes. `AGENTS.md`, `CLAUDE.md`,
-// `.cursor`, `pr` and `thread` at the root and `.git` anywhere are refused: what
+// `.cursor`, `.liaison`, `pr` and `thread` at the root and `.git` anywhere are refused: what
 // instructs the agent and what is evidence is not a caller's. At most 100 files.
 type WorkspaceFiles map[string]string
 

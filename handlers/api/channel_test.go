@@ -23,7 +23,7 @@ func TestHostileFiles(t *testing.T) {
 		"/etc/passwd": false, "//host/share": false, `C:\x`: false, "C:/x": false, "c:x": false, `a\b`: false, `..\x`: false,
 		"a\x00b": false, "a\nb": false, "a\x1b[31m": false, "file:stream": false, "a?": false,
 		".git/config": false, ".GIT/config": false, "sub/.git/hooks/post-checkout": false, ".git": false, ".git./config": false, ".git /config": false,
-		"AGENTS.md": false, "agents.MD": false, "CLAUDE.md": false, ".cursor/mcp.json": false, ".Cursor/rules": false,
+		"AGENTS.md": false, "agents.MD": false, "CLAUDE.md": false, ".cursor/mcp.json": false, ".Cursor/rules": false, ".liaison/tools/echo/run": false,
 		"pr/manifest.json": false, "PR/x": false, "thread/x": false,
 		"NUL": false, "con.txt": false, "a/COM1": false, "lpt9.log": false, "com¹": false, "trail.": false, "trail ": false, " lead": false,
 		strings.Repeat("a", 256): false, strings.Repeat("a/", 256) + "b": false,

@@ -23,7 +23,7 @@ const (
 
 // reserved are names at the root of a workspace that callers do not write:
 // what instructs the agent is its author's, and evidence is what the host fetched.
-var reserved = []string{"AGENTS.md", "CLAUDE.md", ".cursor", "pr", "thread"}
+var reserved = []string{"AGENTS.md", "CLAUDE.md", ".cursor", ".liaison", "pr", "thread"}
 
 // checkFiles refuses paths that could leave the workspace, take the place of
 // what is the service's own, or mean another file on another system.
