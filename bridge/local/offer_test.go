@@ -55,7 +55,12 @@ func TestOffersAreChecked(t *testing.T) {
 		{"a missing directory", func(o *sdkv1.AgentOptions) { o.Local.Dirs = []string{t.TempDir() + "/no"} }, validation},
 		{"a relative directory", func(o *sdkv1.AgentOptions) { o.Local.Dirs = []string{"."} }, validation},
 		{"too many directories", func(o *sdkv1.AgentOptions) { o.Local.Dirs = slices.Repeat(o.Local.Cwd, maxOffered+1) }, validation},
-		{"an MCP server", func(o *sdkv1.AgentOptions) { o.McpServers = map[string]*sdkv1.McpServerConfig{"x": {}} }, 0},
+		{"an MCP server", func(o *sdkv1.AgentOptions) {
+			o.McpServers = map[string]*sdkv1.McpServerConfig{"x": {Config: &sdkv1.McpServerConfig_Stdio{
+				Stdio: &sdkv1.StdioMcpServerConfig{Command: "serve-x"},
+			}}}
+		}, 0},
+		{"an MCP server of no kind", func(o *sdkv1.AgentOptions) { o.McpServers = map[string]*sdkv1.McpServerConfig{"x": {}} }, validation},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
