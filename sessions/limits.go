@@ -33,8 +33,9 @@ const (
 	weighRetryBase = 5 * time.Second
 	weighRetryMax  = 15 * time.Minute
 	// maxDeadly is how often a delivery may take the process with it while it is
-	// alone in hand, before it becomes a dead letter.
-	maxDeadly = 3
+	// alone in hand, before it becomes a dead letter. A process that is killed by
+	// somebody else while one is weighed, which takes seconds, counts against it too.
+	maxDeadly = 5
 	// maxConflicts is how often one decision is taken anew because a row changed
 	// meanwhile. Sessions have one writer each, so one retry is already rare.
 	maxConflicts = 10

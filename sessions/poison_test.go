@@ -119,7 +119,7 @@ func TestADeliveryThatTakesTheProcessWithItIsGivenUp(t *testing.T) {
 				}
 				status, decision, attempts := state.DeliveryDone, "queued", 1
 				if i == 13 {
-					status, decision, attempts = state.DeliveryDead, "the process was lost 3 times while it decided", maxDeadly
+					status, decision, attempts = state.DeliveryDead, "the process was lost 5 times while it decided", maxDeadly
 				}
 				if d.Status != status || !strings.Contains(d.Decision, decision) || d.Attempts != attempts {
 					t.Errorf("delivery %d is %s after %d attempts (%s), want %s after %d (…%s…)",
