@@ -111,7 +111,7 @@ func TestAnOutcomeOnAnIssue(t *testing.T) {
 func TestPeopleAreCalled(t *testing.T) {
 	t.Parallel()
 	late := &shifted{}
-	c := newCourt(t, func(so *sim.GitHubOptions, o *Options) { o.Now = late.now })
+	c := newCourt(t, func(_ *sim.GitHubOptions, o *Options) { o.Now = late.now })
 	id := c.open(1, func(r *approvals.Record) {
 		r.CreatedAt = late.now()
 		r.Policy.Escalation = []approvals.Approvers{{GitHub: []string{"bob", "not a name"}, GitHubTeams: []string{"octo/leads"}}}

@@ -45,10 +45,11 @@ func acted(ctx context.Context, what string, answer map[string]any, err error) (
 		return "", ctx.Err()
 	}
 	text, _, failed := readAnswer(answer)
+	failed = failed || err != nil // whatever went wrong is on record
 	switch {
 	case pendingAnswer.MatchString(text):
 		return what + " waits for a person to decide.", nil
-	case err != nil || failed:
+	case failed:
 		return what + " was not done; the record of the turn says why.", nil
 	}
 	return what + " is done.", nil

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -75,7 +76,7 @@ func TestButtonsThatAreNotThere(t *testing.T) {
 		t.Error("a reader pressed a button")
 	}
 	w.DeleteUser("ann")
-	if got := w.call("GET", "/users/ann", w.token(""), ""); got.StatusCode != 404 {
+	if got := w.call("GET", "/users/ann", w.token(""), ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("a deleted account answers %d", got.StatusCode)
 	}
 }
