@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"strings"
 	"time"
 
@@ -79,6 +80,9 @@ type Options struct {
 
 // Channel is GitHub as a surface. Its methods may be called by many goroutines.
 type Channel struct {
+	// introduced is used up once it was asked who we are, where nothing said so.
+	introduced sync.Once
+
 	app    *app
 	redact func(string) string
 	random io.Reader
@@ -149,8 +153,11 @@ func New(o Options) (*Channel, error) {
 func (c *Channel) Name() string { return Name }
 
 // Map implements sessions.Channel. It is pure but for who we are, which is
-// learned meanwhile.
+// asked once where nothing says it, and learned meanwhile.
 func (c *Channel) Map(d sessions.Delivery) (sessions.Intent, error) {
+	if c.app.self().Handle == "" {
+		c.introduced.Do(c.introduce)
+	}
 	if d.Event == eventHanded {
 		return c.mapHanded(d)
 	}

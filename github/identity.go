@@ -41,19 +41,16 @@ func (c *Channel) CheckApp(ctx context.Context) (AppInfo, error) {
 	return info, nil
 }
 
-// introduceWait bounds [Channel.Introduce]: who is not answered by then is not
-// worth keeping everything else waiting for.
+// introduceWait bounds how long a first delivery waits for who we are: everything
+// else waits with it.
 const introduceWait = 3 * time.Second
 
-// Introduce learns what people call us, if nothing says so yet, as at the very
+// introduce learns what people call us, if nothing says so yet, as at the very
 // first start: a question that was decided about before would be taken for words
 // to somebody else. Where GitHub does not answer, people's comments are heard
 // once it does.
-func (c *Channel) Introduce(ctx context.Context) {
-	if c.app.self().Handle != "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, introduceWait)
+func (c *Channel) introduce() {
+	ctx, cancel := context.WithTimeout(context.Background(), introduceWait)
 	defer cancel()
 	if _, err := c.CheckApp(ctx); err != nil {
 		c.app.log.Warn("what people call us at GitHub is not known yet, and comments to us are not heard before it is", "error", err)

@@ -241,9 +241,6 @@ func (s *service) run(ctx context.Context) error {
 
 	var parts sync.WaitGroup
 	parts.Go(func() {
-		if s.github != nil {
-			s.github.Introduce(ctx)
-		}
 		if err := s.engine.Run(ctx); err != nil {
 			stop(err)
 		}
