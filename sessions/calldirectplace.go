@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/liaison-bot/liaison/internal/removal"
 	"github.com/liaison-bot/liaison/state"
 	"github.com/liaison-bot/liaison/tools"
 )
@@ -133,7 +133,7 @@ func (e *Engine) beginScratch(c ToolCall) (<-chan directAnswer, error) {
 				e.logger.Error("the end of a direct call is not in the audit log", "call", call.call.CallID, "error", err)
 			}
 		}
-		if err := removeTree(dir); err != nil {
+		if err := removal.Tree(dir); err != nil {
 			e.logger.Warn("what a direct call left could not be removed", "dir", dir, "error", err)
 		}
 	}), nil
@@ -141,29 +141,9 @@ func (e *Engine) beginScratch(c ToolCall) (<-chan directAnswer, error) {
 
 // clearScratches removes what calls of an earlier process left.
 func (e *Engine) clearScratches() {
-	if err := removeTree(e.scratches()); err != nil {
+	if err := removal.Tree(e.scratches()); err != nil {
 		e.logger.Warn("what direct calls left could not be removed", "dir", e.scratches(), "error", err)
 	}
-}
-
-// removeTree removes a directory also where a tool took the right to write in it
-// away.
-func removeTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	_ = root.Chmod(".", 0o700)
-	_ = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			_ = root.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return errors.Join(root.Close(), os.RemoveAll(dir))
 }
 
 // openHome opens a session for a call outside of any that has to wait for a

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/liaison-bot/liaison/internal/removal"
 	"github.com/liaison-bot/liaison/redact"
 )
 
@@ -141,7 +142,7 @@ func (c *Command) Run(ctx context.Context, call Call) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	defer removeAll(private)
+	defer func() { _ = removal.Tree(private) }() // what is left is private
 	if call.Workspace == "" {
 		call.Workspace = filepath.Join(private, "workspace")
 		if err := os.Mkdir(call.Workspace, 0o700); err != nil {
@@ -179,7 +180,7 @@ func (c *Command) directories() (private string, err error) {
 	}
 	for _, dir := range []string{homeOf(private), tempOf(private)} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			removeAll(private)
+			_ = removal.Tree(private)
 			return "", fmt.Errorf("make a private folder for the call: %w", err)
 		}
 	}
@@ -188,17 +189,3 @@ func (c *Command) directories() (private string, err error) {
 
 func homeOf(private string) string { return filepath.Join(private, "home") }
 func tempOf(private string) string { return filepath.Join(private, "tmp") }
-
-// removeAll removes a folder, also where a tool took its own right to.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700) // what cannot be removed stays in a private folder
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir) // as above
-}
