@@ -135,11 +135,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// ValidHeaderName reports whether a name is a token
+// (https://www.rfc-editor.org/rfc/rfc9110#name-tokens).
+func ValidHeaderName(name string) bool { return headerName.MatchString(name) }
+
 func (r *reader) headers(all map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		at, value := within("headers", name), all[name]
 		switch {
-		case !headerName.MatchString(name):
+		case !ValidHeaderName(name):
 			r.at(at, "is not the name of a header")
 		case !headerValue.MatchString(value):
 			r.at(at, "has characters that a header cannot have")

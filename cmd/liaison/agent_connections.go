@@ -141,18 +141,11 @@ func readHeaders(data []byte) (map[string]string, error) {
 		return nil, errors.New("did not print one JSON object whose values are texts")
 	}
 	for name, value := range headers {
-		if !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
+		if !agent.ValidHeaderName(name) || strings.ContainsAny(value, "\r\n\x00") {
 			return nil, errors.New("printed something that is no header of HTTP")
 		}
 	}
 	return headers, nil
-}
-
-// headerName reports whether a name is a token (https://www.rfc-editor.org/rfc/rfc9110#name-tokens).
-func headerName(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
 }
 
 // atMost keeps the beginning of what is written to it.
