@@ -97,9 +97,13 @@ func (c *Channel) toRequester(v approvals.View, m sessions.ApprovalMoment) []ses
 			text += "\n\n" + quoted(v.Decision.Reason)
 		}
 	}
-	return []sessions.Effect{effect("approval-"+v.ID+"-"+name, kindNote, notePayload{
+	told := []sessions.Effect{effect("approval-"+v.ID+"-"+name, kindNote, notePayload{
 		To: cardAddress{address: r.address}, Key: cardKey(v.ID, name), Users: []string{r.User}, Markdown: text, Names: ids, Since: before(v),
 	})}
+	if m == sessions.ApprovalSettled {
+		told = append(told, effect("approval-"+v.ID+"-rest", kindRest, restPayload{To: r.address, Turn: v.TurnID, Approval: v.ID, User: r.recipient().User}))
+	}
+	return told
 }
 
 // reminders call the group of people who may decide since now: where the card is, and

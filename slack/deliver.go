@@ -30,6 +30,8 @@ func (c *Channel) deliver(ctx context.Context, item sessions.Item) (sessions.Rec
 		return perform(ctx, item, c.react)
 	case kindStatus:
 		return perform(ctx, item, c.live.deliverStatus)
+	case kindRest:
+		return perform(ctx, item, c.live.rest)
 	case kindHome:
 		return perform(ctx, item, c.home)
 	case kindPrompts:

@@ -201,7 +201,7 @@ func TestHandOver(t *testing.T) {
 func TestUnreadableEffects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, kind := range []string{kindPost, kindEphemeral, kindReaction, kindStatus, kindHome, kindPrompts, kindTitle, kindReview, sessions.KindOutcome, "other"} {
+	for _, kind := range []string{kindPost, kindEphemeral, kindReaction, kindStatus, kindRest, kindHome, kindPrompts, kindTitle, kindReview, sessions.KindOutcome, "other"} {
 		for _, payload := range []string{`[]`, `"x"`, ``, `{"to":7,"from":7,"stage":7}`} {
 			item := w.item(kind, nil)
 			item.Payload = []byte(payload)

@@ -39,18 +39,24 @@ func (l *live) follow(ctx context.Context, p sessions.Progress) {
 		l.write(ctx, s)
 	})
 	writers.Go(func() { l.keepStatus(ctx, s) })
+	l.watch(ctx, s, p)
+	writers.Wait()
+}
+
+// watch takes what people see of a turn from its events, until ctx ends.
+func (l *live) watch(ctx context.Context, s *showing, p sessions.Progress) {
+	defer close(s.read)
 	for ev, err := range p.Events {
 		if err != nil {
 			if ctx.Err() == nil {
 				l.logger.Warn("a turn is not shown any further", "session", s.session, "turn", s.turn, "error", err)
 			}
-			break
+			return
 		}
 		if ev.TurnID == s.turn {
 			s.observe(ev)
 		}
 	}
-	writers.Wait()
 }
 
 // observe takes from an event what people see of it.

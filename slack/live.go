@@ -55,7 +55,8 @@ func (l *live) begin(r request, p sessions.Progress) *showing {
 	s := &showing{
 		turn: p.Turn.ID, session: p.Turn.SessionID, at: r.place(), asked: r.TS, mode: l.reply, known: true,
 		to: r.recipient(), direct: isDirect(r.ChannelType, r.Channel), remember: p.Remember,
-		script: newScript(), mood: newMood(), written: make(chan struct{}),
+		script: newScript(), mood: newMood(),
+		read: make(chan struct{}), written: make(chan struct{}),
 	}
 	left, ok := parseRecord(p.Turn.Surface[recordKey(s.turn)])
 	l.mu.Lock()
@@ -77,12 +78,17 @@ func (l *live) begin(r request, p sessions.Progress) *showing {
 	return s
 }
 
+// showOf is what is shown of a turn, or nil.
+func (l *live) showOf(turn string) *showing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shows[turn]
+}
+
 // take returns what was shown of a turn once nobody writes there any more, and
 // nil where this process has shown nothing. It is the caller's alone then.
 func (l *live) take(ctx context.Context, turn string) (*showing, error) {
-	l.mu.Lock()
-	s := l.shows[turn]
-	l.mu.Unlock()
+	s := l.showOf(turn)
 	if s == nil {
 		return nil, nil
 	}

@@ -47,8 +47,8 @@ type showing struct {
 	remember func(ctx context.Context, values map[string]string) error
 	script   *script
 	mood     *mood
-	// written is closed when nobody writes any more.
-	written chan struct{}
+	// read is closed when no event comes any more, and written when nobody writes.
+	read, written chan struct{}
 	// cleared says that the status of the turn was taken away.
 	cleared atomic.Bool
 }

@@ -8,6 +8,7 @@ const (
 	kindEphemeral = "ephemeral"
 	kindReaction  = "reaction"
 	kindStatus    = "status"
+	kindRest      = "rest"
 	kindHome      = "home"
 	kindPrompts   = "prompts"
 	kindTitle     = "title"
@@ -74,6 +75,15 @@ type statusPayload struct {
 	Text string  `json:"text"`
 	// Turn is whose status it is.
 	Turn string `json:"turn,omitempty"`
+}
+
+// restPayload says that a call of a turn waits for no person any more.
+type restPayload struct {
+	To       address `json:"to"`
+	Turn     string  `json:"turn"`
+	Approval string  `json:"approval"`
+	// User asked for the turn.
+	User string `json:"user"`
 }
 
 // notePayload is a message about an approval that calls people.

@@ -133,10 +133,11 @@ func (l *live) keepStatus(ctx context.Context, s *showing) {
 	}
 	<-ctx.Done()
 	cancel()
+	<-s.read // what was said before the end counts
 	last, done := outliving(ctx, sessions.FollowGrace)
 	defer done()
 	rest := web.SessionActive
-	if s.mood.waits() {
+	if s.mood.leave() {
 		rest = web.SessionSuspended
 	}
 	if err := t.clear(last, rest); err == nil && !t.unsure {
@@ -251,6 +252,33 @@ func (l *live) deliverStatus(ctx context.Context, item sessions.Item, p statusPa
 	note, err := l.say(ctx, at, p.Text)
 	receipt.Note = note
 	return receipt, err
+}
+
+// rest leaves the agent's session at rest when a call of a turn waits for no person
+// any more: the turn may be over, and no other may follow.
+func (l *live) rest(ctx context.Context, _ sessions.Item, p restPayload) (sessions.Receipt, error) {
+	at := p.To.place()
+	if at.Thread == "" || l.unable.has(shownSession, at.Team) {
+		return sessions.Receipt{Note: "no status: there are no sessions here"}, nil
+	}
+	if s := l.showOf(p.Turn); s != nil {
+		waits, late := s.mood.settle(p.Approval)
+		switch {
+		case waits:
+			return sessions.Receipt{Note: "another call waits"}, nil
+		case !late:
+			return sessions.Receipt{Note: "the turn shows itself how it goes on"}, nil
+		}
+	}
+	if other := l.lines.holder(at); other != "" && other != p.Turn {
+		return sessions.Receipt{Note: "another turn shows its own"}, nil
+	}
+	leave, err := l.lines.enter(ctx, at, p.Turn)
+	if err != nil {
+		return sessions.Receipt{}, again("wait for the thread's status", err)
+	}
+	defer leave()
+	return minor("left the session at rest", "status", l.stage.SetSessionStatus(ctx, at, web.SessionActive, "", p.User))
 }
 
 // again asks for another try, which counts unless nothing reached Slack.

@@ -88,7 +88,7 @@ func TestStatusOfWhatWaitsForAPerson(t *testing.T) {
 	inTime(t, func(t *testing.T) {
 		stage := newFakeStage(t)
 		f := follow(t, stage, liveOn(stage, ReplyMessage), turnID)
-		f.happen(sessions.EventApprovalRequested, map[string]string{})
+		f.happen(sessions.EventApprovalRequested, map[string]string{"approvalId": "apr_1"})
 		time.Sleep(2 * statusPace)
 		f.happen(sessions.EventMessageAppended, map[string]string{"text": "I asked for it."})
 		time.Sleep(2 * statusPace)
@@ -96,6 +96,35 @@ func TestStatusOfWhatWaitsForAPerson(t *testing.T) {
 		if stage.session() != web.SessionSuspended || stage.status() != "" {
 			t.Errorf("at the end the session is %q, with the status %q", stage.session(), stage.status())
 		}
+	})
+}
+
+// A call that is settled when its turn is over, with no other to follow, leaves a
+// session behind that waits for nobody.
+func TestSettledCallLeavesTheSessionAtRest(t *testing.T) {
+	inTime(t, func(t *testing.T) {
+		stage := newFakeStage(t)
+		l := liveOn(stage, ReplyMessage)
+		f := follow(t, stage, l, turnID)
+		settled := func(id string, want web.SessionStatus) {
+			t.Helper()
+			item := sessions.Item{ID: id, SessionID: "ses_1", Attempts: 1, Payload: encode(restPayload{To: asked().address, Turn: turnID, Approval: id})}
+			receipt, err := perform(t.Context(), item, l.rest)
+			if err != nil || stage.session() != want {
+				t.Errorf("when %s is settled the session is %q, with the note %q: %v", id, stage.session(), receipt.Note, err)
+			}
+		}
+		for _, id := range []string{"apr_1", "apr_2", "apr_3"} {
+			f.happen(sessions.EventApprovalRequested, map[string]string{"approvalId": id})
+		}
+		time.Sleep(2 * statusPace)
+		settled("apr_1", web.SessionSuspended)
+		f.stop()
+		if stage.session() != web.SessionSuspended {
+			t.Errorf("while two calls wait the session is %q", stage.session())
+		}
+		settled("apr_2", web.SessionSuspended)
+		settled("apr_3", web.SessionActive)
 	})
 }
 

@@ -45,11 +45,15 @@ type mood struct {
 
 	mu  sync.Mutex
 	now statusView
-	// parked is how many calls of the turn wait for a person.
-	parked int
+	// parked are the approvals that calls of the turn wait for.
+	parked map[string]bool
+	// last says that nobody looks at the mood any more.
+	last bool
 }
 
-func newMood() *mood { return &mood{changed: make(chan struct{}, 1), now: statusReading} }
+func newMood() *mood {
+	return &mood{changed: make(chan struct{}, 1), now: statusReading, parked: make(map[string]bool)}
+}
 
 func (m *mood) view() statusView {
 	m.mu.Lock()
@@ -57,18 +61,28 @@ func (m *mood) view() statusView {
 	return m.now
 }
 
-// waits reports whether a call of the turn waits for a person still.
-func (m *mood) waits() bool {
+// leave reports whether a call of the turn waits for a person still, for the last time.
+func (m *mood) leave() (waits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.parked > 0
+	m.last = true
+	return len(m.parked) > 0
 }
 
-// park counts a call that waits for a person, or does so no more.
-func (m *mood) park(by int) {
+// park notes that a call waits for an approval.
+func (m *mood) park(approval string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.parked = max(m.parked+by, 0)
+	m.parked[approval] = true
+}
+
+// settle notes that an approval keeps no call waiting any more. It reports whether
+// others do, and whether it was too late for [mood.leave] to know.
+func (m *mood) settle(approval string) (waits, late bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.parked, approval)
+	return len(m.parked) > 0, m.last
 }
 
 func (m *mood) set(v statusView) {
@@ -89,9 +103,9 @@ func (m *mood) set(v statusView) {
 func (m *mood) observe(ev state.Event) {
 	switch ev.Type {
 	case sessions.EventApprovalRequested:
-		m.park(1)
+		m.park(approvalOf(ev))
 	case sessions.EventApprovalResolved:
-		m.park(-1)
+		m.settle(approvalOf(ev))
 	}
 	switch ev.Type {
 	case sessions.EventStepStarted:
@@ -112,6 +126,14 @@ func (m *mood) observe(ev state.Event) {
 	case sessions.EventApprovalRequested:
 		m.set(statusWaits)
 	}
+}
+
+func approvalOf(ev state.Event) string {
+	var d struct {
+		ApprovalID string `json:"approvalId"`
+	}
+	_ = json.Unmarshal(ev.Data, &d) // one of no name waits all the same
+	return d.ApprovalID
 }
 
 func step(ev state.Event) string {
