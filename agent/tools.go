@@ -123,6 +123,7 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 	if s.MinApprovals != nil {
 		t.MinApprovals = r.minApprovals("minApprovals", *s.MinApprovals)
 	}
+	l.reached(r, t)
 	if t.Flavor != Host && s.NeedsApproval == nil {
 		for _, key := range []string{"approvers", "minApprovals"} {
 			if r.has(key) {
@@ -142,6 +143,24 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 		}
 	}
 	t.DryRunResult = json.RawMessage(s.DryRunResult)
+}
+
+// reached warns of a tool whose calls nobody can approve, unless that is the agent's
+// own doing.
+func (l *loader) reached(r *reader, t *Tool) {
+	policy, at := l.def.Approvals.Policy, "minApprovals"
+	if t.MinApprovals > 0 {
+		policy.MinApprovals = t.MinApprovals
+	}
+	if t.Approvers != nil {
+		policy.Approvers = *t.Approvers
+		if t.MinApprovals == 0 {
+			at = "approvers"
+		}
+	}
+	if t.MinApprovals > 0 || t.Approvers != nil {
+		r.reachable(at, policy.MinApprovals, append(slices.Clone(policy.Escalation), policy.Approvers)...)
+	}
 }
 
 // cel checks a condition. One whose schema is wrong is checked once that is right.

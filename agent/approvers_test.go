@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// More people than are named never come together, and nobody would learn why.
+func TestMoreApprovalsThanPeople(t *testing.T) {
+	t.Parallel()
+	const tool = "description: Deploys.\nneedsApproval: true\nrun: [./run]\n"
+	for _, tt := range []struct{ name, agent, tool, want string }{
+		{"of one", "minApprovals: 2, approvers: {github: [ann]}", "",
+			"agent.yaml:1: warning: 2 people must approve, and only 1 can: nothing is ever approved"},
+		{"one in two spellings", "minApprovals: 2, approvers: {github: [ann, Ann]}", "",
+			"agent.yaml:1: warning: 2 people must approve, and only 1 can: nothing is ever approved"},
+		{"of a tool", "minApprovals: 1, approvers: {github: [ann]}", "minApprovals: 3",
+			"tools/deploy/tool.yaml:4: warning: 3 people must approve, and only 1 can: nothing is ever approved"},
+		{"of a tool's own people", "minApprovals: 2, approvers: {github: [ann, bob]}", "approvers: {slack: [U012AB3CD]}",
+			"tools/deploy/tool.yaml:4: warning: 2 people must approve, and only 1 can: nothing is ever approved"},
+		{"as many", "minApprovals: 2, approvers: {github: [ann], slack: [U012AB3CD]}", "", ""},
+		{"with those who come later", "minApprovals: 2, approvers: {github: [ann]}, escalation: [{github: [bob]}]", "", ""},
+		{"of a team", "minApprovals: 2, approvers: {githubTeams: [octo/ops]}", "", ""},
+		{"of code owners", "minApprovals: 2, approvers: {github: [ann], codeowners: true}", "", ""},
+		{"of people who are named elsewhere", "minApprovals: 2", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, problems := Load(fstest.MapFS{
+				"agent.yaml":             {Data: []byte("approvals: {" + tt.agent + "}\n")},
+				"instructions.md":        {Data: []byte("Help.\n")},
+				"tools/deploy/tool.yaml": {Data: []byte(tool + tt.tool + "\n")},
+				"tools/deploy/run":       {Data: []byte("#!/bin/sh\n"), Mode: 0o755},
+			}, "/agent", testChecks())
+			var told []string
+			for _, p := range problems {
+				if p.Severity == Error {
+					t.Fatal(p)
+				}
+				told = append(told, fmt.Sprint(p))
+			}
+			if got := strings.Join(told, "\n"); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("told %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
