@@ -62,14 +62,29 @@ func (w *weighing) standingOf(ctx context.Context, who account) (login string, s
 		return "", approvals.Bot
 	}
 	has, err := w.level(ctx, w.target, account{ID: user.ID, Login: user.Login})
+	named := has > levelRead
+	if err == nil && has == levelRead { // which everybody has where the repository is public
+		named, err = w.collaborates(ctx, user.Login)
+	}
 	switch {
 	case err != nil:
 		w.unsure("what somebody may do in a repository", err)
 		return user.Login, ""
-	case has < levelRead:
+	case !named:
 		return user.Login, approvals.Stranger
 	}
 	return user.Login, approvals.Member
+}
+
+// collaborates reports whether a repository names somebody: itself, or by a team or
+// the base permission of its organisation. Whoever took over a login that somebody
+// else has left may read a public repository, but is not named there.
+func (t target) collaborates(ctx context.Context, login string) (bool, error) {
+	err := get(ctx, t.repo.client, t.path("collaborators/%s", url.PathEscape(login)), nil)
+	if notFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // groupsOf are the groups of a policy in which somebody is.

@@ -102,6 +102,12 @@ func TestWhoMayDecide(t *testing.T) {
 		{name: "a reader who is on the list", by: "rob", policy: only(approvals.Approvers{GitHub: []string{"rob"}})},
 		{name: "who may see nothing", by: "rob", policy: only(approvals.Approvers{GitHub: []string{"rob"}}),
 			prepare: func(c *court) { c.SetPermission(repoName, "rob", "none") }, why: "another organisation"},
+		{name: "who may read a public repository as everybody may", by: "rob", policy: only(approvals.Approvers{GitHub: []string{"rob"}}),
+			prepare: func(c *court) { c.SetPermission(repoName, "rob", "") }, why: "another organisation"},
+		{name: "nobody knows whether they are named there", by: "rob", policy: only(approvals.Approvers{GitHub: []string{"rob"}}),
+			prepare: func(c *court) {
+				c.Fail(sim.Fault{PathPattern: "/repos/*/*/collaborators/rob", Status: 500, Body: `{}`})
+			}, why: "could not be made sure"},
 		{name: "the author and requester", by: "mona", why: "yourself"},
 		{name: "a bot", by: "other[bot]", policy: only(approvals.Approvers{GitHub: []string{"other[bot]", "other"}}), why: "silence"},
 		{name: "a deleted account", by: "ann", prepare: func(c *court) { c.DeleteUser("ann") }, why: "does not exist"},

@@ -60,6 +60,7 @@ func Operations() []Operation {
 		{get, "repositories/{id}", meta, identity},
 		{get, "repos/{repo}", meta, handed},
 		{get, "repos/{repo}/collaborators/{login}/permission", meta, people},
+		{get, "repos/{repo}/collaborators/{login}", meta, approval},
 
 		{get, "repos/{repo}/contents/{path}", readCode, evidence},
 		{get, "repos/{repo}/git/blobs/{sha}", readCode, evidence},

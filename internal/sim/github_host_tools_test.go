@@ -39,6 +39,8 @@ func TestLabelsReviewersAndMerges(t *testing.T) {
 		{"a team's member", "GET", "/orgs/acme/teams/security/memberships/ann", "", 200, ""},
 		{"no member", "GET", "/orgs/acme/teams/security/memberships/mona", "", 404, "Not Found"},
 		{"a foreign team", "GET", "/orgs/other/teams/security/memberships/ann", "", 404, "Not Found"},
+		{"a collaborator", "GET", "/repos/" + repoName + "/collaborators/ann", "", 204, ""},
+		{"who reads as everybody may", "GET", "/repos/" + repoName + "/collaborators/mona", "", 404, "Not Found"},
 		{"another head", "PUT", pull + "/merge", `{"sha":"` + fmt.Sprintf("%040d", 0) + `"}`, 409, "Head branch was modified"},
 		{"a merge", "PUT", pull + "/merge", `{"sha":"` + w.pull.HeadSHA + `","merge_method":"squash"}`, 200, ""},
 		{"a second merge", "PUT", pull + "/merge", `{}`, 405, "not mergeable"},

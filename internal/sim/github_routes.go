@@ -43,6 +43,7 @@ func (g *GitHub) repoRoutes() []route {
 	)
 	return []route{
 		{get, "", inst, meta, "rest/repos/repos#get-a-repository", g.getRepo},
+		{get, "collaborators/:user", inst, meta, "rest/collaborators/collaborators#check-if-a-user-is-a-repository-collaborator", g.getCollaborator},
 		{get, "collaborators/:user/permission", inst, meta, "rest/collaborators/collaborators#get-repository-permissions-for-a-user", g.getPermission},
 
 		{get, "pulls", inst, readPulls, "rest/pulls/pulls#list-pull-requests", g.listPulls},

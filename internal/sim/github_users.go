@@ -110,6 +110,17 @@ func (g *GitHub) getPermission(c *call) reply {
 	return ok(object{"permission": coarse, "role_name": role, "user": person})
 }
 
+// getCollaborator knows those whose permission was set: everybody else may read the
+// repository only because it is public.
+func (g *GitHub) getCollaborator(c *call) reply {
+	login := strings.ToLower(c.vars["user"])
+	u, known := g.users[login]
+	if role := c.repo.permissions[login]; !known || u.gone || role == "" || role == "none" {
+		return notFound()
+	}
+	return noContent()
+}
+
 func (g *GitHub) getUser(c *call) reply {
 	g.bot() // the App's account exists from the day the App does
 	u, known := g.users[strings.ToLower(c.vars["user"])]

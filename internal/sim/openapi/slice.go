@@ -26,6 +26,7 @@ post,/app/installations/{installation_id}/access_tokens get,/repos/{owner}/{repo
 get,/installation/repositories delete,/installation/token get,/rate_limit get,/users/{username}
 post,/app-manifests/{code}/conversions
 get,/repos/{owner}/{repo} get,/repos/{owner}/{repo}/collaborators/{username}/permission
+get,/repos/{owner}/{repo}/collaborators/{username}
 get,/repos/{owner}/{repo}/pulls get,/repos/{owner}/{repo}/pulls/{pull_number}
 get,/repos/{owner}/{repo}/pulls/{pull_number}/files get,/repos/{owner}/{repo}/pulls/{pull_number}/commits
 get,/repos/{owner}/{repo}/pulls/{pull_number}/reviews get,/repos/{owner}/{repo}/pulls/{pull_number}/comments
