@@ -2,12 +2,12 @@ package agent
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // approversSetting names people who may decide. Names that people can change are
@@ -35,14 +35,14 @@ type approvalSettings struct {
 }
 
 var (
-	slackUser    = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
-	slackGroup   = regexp.MustCompile(`^S[A-Z0-9]{2,20}$`)
-	slackChannel = regexp.MustCompile(`^[CG][A-Z0-9]{2,20}$`)
+	slackUser    = lazyregexp.New(`^[UW][A-Z0-9]{2,20}$`)
+	slackGroup   = lazyregexp.New(`^S[A-Z0-9]{2,20}$`)
+	slackChannel = lazyregexp.New(`^[CG][A-Z0-9]{2,20}$`)
 	// login is GitHub's; one of an enterprise's managed users ends with "_" and the
 	// enterprise's short code.
-	login      = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9]|-[A-Za-z0-9]){0,38}(?:_[A-Za-z0-9]{1,8})?$`)
-	team       = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
-	repository = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+	login      = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9]|-[A-Za-z0-9]){0,38}(?:_[A-Za-z0-9]{1,8})?$`)
+	team       = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+	repository = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
 )
 
 // approvers checks a list of people.
@@ -54,7 +54,7 @@ func (r *reader) approvers(path string, a approversSetting) approvals.Approvers 
 	return approvals.Approvers(a)
 }
 
-func (r *reader) each(path string, all []string, form *regexp.Regexp, what string) {
+func (r *reader) each(path string, all []string, form *lazyregexp.Regexp, what string) {
 	for i, one := range all {
 		if !form.MatchString(one) {
 			r.at(index(path, i), "is %.100q, which is not %s", one, what)
@@ -126,7 +126,7 @@ func (r *reader) reachable(path string, wanted int, groups ...approvals.Approver
 }
 
 // places reads who decides where.
-func (r *reader) places(path string, all map[string]approversSetting, form *regexp.Regexp, what string, name func(string) string) map[string]approvals.Approvers {
+func (r *reader) places(path string, all map[string]approversSetting, form *lazyregexp.Regexp, what string, name func(string) string) map[string]approvals.Approvers {
 	var out map[string]approvals.Approvers
 	for _, place := range slices.Sorted(maps.Keys(all)) {
 		at := within(path, place)

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // agentsFile is AGENTS.md: the instructions, and which scripts there are.
@@ -78,7 +79,7 @@ func (t Tool) commandLine() string {
 }
 
 // plainWord has nothing in it that a shell reads as more than itself.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // shellWord is a word as one for a shell: the author wrote it for no shell.
 func shellWord(word string) string {

@@ -7,17 +7,18 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const connectionsDir = "mcp-connections"
 
 var (
 	// headerName and headerValue are those of RFC 9110, 5.1 and 5.5, in ASCII.
-	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	headerValue = regexp.MustCompile(`^[\t\x20-\x7e]*$`)
+	headerName  = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	headerValue = lazyregexp.New(`^[\t\x20-\x7e]*$`)
 )
 
 // connectionSettings are what mcp-connections/<name>.yaml holds.

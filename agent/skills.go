@@ -2,10 +2,11 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 )
 
 // skillName is the format's: https://agentskills.io/specification
-var skillName = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+var skillName = lazyregexp.New(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 
 // skillHead is what stands in front of a skill's text. The format is not ours:
 // what else it has is left to who reads it.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // reader reads one YAML file into a Go type, strictly: keys that the type does not
@@ -60,7 +61,7 @@ func (p *problems) readYAML(name string, text []byte, first int, into any) (*rea
 	return r, true
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+var yamlLine = lazyregexp.New(`^(?:yaml: )?(?:line (\d+): )?`)
 
 // syntax tells of a text that is no YAML.
 func (r *reader) syntax(err error) {

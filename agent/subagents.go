@@ -2,14 +2,15 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const subagentsDir = "subagents"
 
 // plainName is what subagents and connections may be named.
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var plainName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // subagentSettings are what subagents/<id>/agent.yaml holds.
 type subagentSettings struct {

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/liaison-bot/liaison/approvals"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // toolName is what model providers take as the name of a function.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var toolName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // toolSettings are what tools/<name>/tool.yaml holds.
 type toolSettings struct {

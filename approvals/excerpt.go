@@ -2,9 +2,10 @@ package approvals
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // Excerpt returns the input within a number of bytes, for a place that has no more,
@@ -26,7 +27,7 @@ func (v View) Excerpt(bytes int) (text string, whole bool) {
 func missing(n int) string { return fmt.Sprintf("\n… %d bytes more", n) }
 
 // unfinished is an escape, or a mark of ours, of which the end is cut off.
-var unfinished = regexp.MustCompile(`(?:\\(?:u\{?[0-9A-Fa-f]{0,6})?|⟨[^⟩]{0,40}|\[[a-z]{0,8})$`)
+var unfinished = lazyregexp.New(`(?:\\(?:u\{?[0-9A-Fa-f]{0,6})?|⟨[^⟩]{0,40}|\[[a-z]{0,8})$`)
 
 // cutText returns as many whole characters as fit into a number of bytes, and
 // divides none of the marks that stand for something.

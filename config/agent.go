@@ -2,8 +2,9 @@ package config
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // Agent says which agent runs, and who decides about its calls where it names nobody.
@@ -27,7 +28,7 @@ const slackGroups = "S"
 
 // teamPattern is what GitHub makes of a team's name, behind its organisation's.
 // https://docs.github.com/rest/teams/teams#get-a-team-by-name
-var teamPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
+var teamPattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
 
 func buildAgent(v *values, p *problems) Agent {
 	var a Agent

@@ -9,11 +9,11 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 	"github.com/liaison-bot/liaison/redact"
 )
 
@@ -222,7 +222,7 @@ func (p *problems) add(setting, format string, args ...any) {
 
 // handlePattern is what GitHub allows as a login.
 // https://docs.github.com/enterprise-cloud@latest/admin/managing-iam/iam-configuration-reference/username-considerations-for-external-authentication
-var handlePattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+var handlePattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
 // build makes a Config of what was given.
 func build(v *values) (*Config, []error) {

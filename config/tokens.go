@@ -1,9 +1,10 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // APIToken lets a named caller use the API.
@@ -22,7 +23,7 @@ const (
 	maxTokenName = 63
 )
 
-var tokenName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+var tokenName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*$`)
 
 // reservedNames are principals that exist without a token of this list.
 var reservedNames = []string{"operator", "local"}

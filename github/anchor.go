@@ -3,11 +3,11 @@ package github
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // The sides of a diff.
@@ -90,7 +90,7 @@ func (c *changes) place(f finding, set settings) (finding, bool) {
 }
 
 // evidencePath is the name of a changed file's part of the evidence.
-var evidencePath = regexp.MustCompile(`^(?:\./)?(?:pr/)?files/([0-9]{4,6})/(patch\.diff|head\.txt|base\.txt)$`)
+var evidencePath = lazyregexp.New(`^(?:\./)?(?:pr/)?files/([0-9]{4,6})/(patch\.diff|head\.txt|base\.txt)$`)
 
 // find returns the changed file that a path names, and whether it names where
 // the file was before. An agent may also call a file by its place in the evidence,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
@@ -76,7 +76,7 @@ func (w *weighing) outdated() []sessions.Effect {
 }
 
 // headMark is the head that a review of ours says it is about.
-var headMark = regexp.MustCompile(`^<!-- liaison:posted \S+ -->\n<!-- liaison:head ([0-9a-f]{40,64}) -->`)
+var headMark = lazyregexp.New(`^<!-- liaison:posted \S+ -->\n<!-- liaison:head ([0-9a-f]{40,64}) -->`)
 
 // reviewedHead is the head that a review of ours was made for: what it says
 // itself, as GitHub may show it under another one.

@@ -2,14 +2,15 @@ package github
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // hiding is the beginning of what GitHub does not show: comments, declarations,
 // and elements whose content is not Markdown and that a blank line does not end.
-var hiding = regexp.MustCompile(`(?i)<(?:!|\?|/?(?:script|style|textarea|pre|title|xmp|iframe|noembed|noframes|plaintext)\b)`)
+var hiding = lazyregexp.New(`(?i)<(?:!|\?|/?(?:script|style|textarea|pre|title|xmp|iframe|noembed|noframes|plaintext)\b)`)
 
 // unhide makes an agent's text show all of itself. HTML comments become
 // visible, so that no text can carry a mark that looks like ours unseen;
@@ -22,7 +23,7 @@ func escapeTag(m string) string { return "&lt;" + m[1:] }
 
 // outsideCode replaces what matches where it is not surely code, until nothing
 // does: a change can alter what is code. with returns nothing that matches.
-func outsideCode(src string, re *regexp.Regexp, with func(string) string) string {
+func outsideCode(src string, re *lazyregexp.Regexp, with func(string) string) string {
 	for round := 0; ; round++ {
 		var code []span
 		if round < maxRounds {
@@ -64,4 +65,4 @@ func spellOut(src string) string {
 // a shape, in which orders for the next agent that reads along can be written
 // (https://embracethered.com/blog/posts/2024/hiding-and-finding-text-with-unicode-tags/).
 // What joins the letters of some scripts and the parts of emoji is none of them.
-var unseen = regexp.MustCompile(`[\x{202A}-\x{202E}\x{2066}-\x{206F}\x{200B}\x{200E}\x{200F}\x{061C}\x{180E}\x{2060}-\x{2064}\x{FEFF}\x{E0000}-\x{E0FFF}]`)
+var unseen = lazyregexp.New(`[\x{202A}-\x{202E}\x{2066}-\x{206F}\x{200B}\x{200E}\x{200F}\x{061C}\x{180E}\x{2060}-\x{2064}\x{FEFF}\x{E0000}-\x{E0FFF}]`)

@@ -1,15 +1,16 @@
 package github
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // acting is what GitHub or a reader's browser acts on with nobody's click: images
 // and media, which tell whoever serves them what their address holds; blocks that
 // change a file with one click; and the addresses of issues, under which GitHub
 // notes that they were mentioned.
-var acting = regexp.MustCompile("(?im)" + strings.Join([]string{
+var acting = lazyregexp.New("(?im)" + strings.Join([]string{
 	`!\[`,
 	`<(?:img|image|picture|source|video|audio)\b`,
 	`https?://(?:www\.)?github\.com/[^/\s]+/[^/\s]+/(?:issues|pulls?|discussions)/[0-9]`,

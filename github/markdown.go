@@ -2,7 +2,6 @@ package github
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // gfm parses GitHub's dialect as far as it decides what is code and what is HTML.
@@ -39,7 +40,7 @@ func parseMarkdown(src []byte) ast.Node {
 }
 
 // nesting is the beginning of a line that opens too many lists and quotations.
-var nesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])[ \t])){` + strconv.Itoa(maxNesting+1) + `}`)
+var nesting = lazyregexp.New(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])[ \t])){` + strconv.Itoa(maxNesting+1) + `}`)
 
 func costly(src []byte) bool {
 	if nesting.Match(src) {
@@ -163,7 +164,7 @@ func code(text string) string {
 }
 
 // detailsTag is an opening or closing tag of the element that folds text away.
-var detailsTag = regexp.MustCompile(`(?i)<(/?)details\b`)
+var detailsTag = lazyregexp.New(`(?i)<(/?)details\b`)
 
 // seal closes what text leaves open at its end, so that what follows is not
 // swallowed: a code fence, and details elements.

@@ -1,13 +1,14 @@
 package github
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // spokenLine is a line of a text as a person says it.
@@ -95,7 +96,7 @@ func (s *speech) inline(parent ast.Node, begins bool) {
 
 // unsaid are tags of HTML elements whose content is quoted, code, a link, struck
 // out or not shown.
-var unsaid = regexp.MustCompile(`(?i)<(/?)(?:a|blockquote|code|del|kbd|pre|q|s|samp|script|strike|style|template|textarea|title|tt)\b[^>]*?(/?)>`)
+var unsaid = lazyregexp.New(`(?i)<(/?)(?:a|blockquote|code|del|kbd|pre|q|s|samp|script|strike|style|template|textarea|title|tt)\b[^>]*?(/?)>`)
 
 // tags follows the elements that a piece of HTML opens and closes.
 func (s *speech) tags(html []byte) {

@@ -2,15 +2,15 @@ package github
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 	"github.com/liaison-bot/liaison/sessions"
 )
 
 // queueRef is the branch that a merge queue makes for a group. It names the last
 // pull request of the group; the base may have slashes of its own.
-var queueRef = regexp.MustCompile(`^(?:refs/heads/)?gh-readonly-queue/(.+)/pr-([0-9]{1,9})-[0-9a-f]{7,64}$`)
+var queueRef = lazyregexp.New(`^(?:refs/heads/)?gh-readonly-queue/(.+)/pr-([0-9]{1,9})-[0-9a-f]{7,64}$`)
 
 // parseQueueRef returns the base branch and the last pull request of a merge
 // group, by the name of its branch.

@@ -2,11 +2,12 @@ package github
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // breaker is put into a word that GitHub would act on. It shows as nothing.
@@ -119,7 +120,7 @@ func (w *urlWord) before(pos int) bool {
 
 // closingURL is a closing keyword before the URL of an issue, which GitHub
 // takes for the issue's number.
-var closingURL = regexp.MustCompile(`(?i)\b(close[sd]?|fix(?:es|ed)?|resolve[sd]?)\b[:\s]+[<(\[]?https?://\S+/(?:issues|pull|pulls|discussions)/[0-9]`)
+var closingURL = lazyregexp.New(`(?i)\b(close[sd]?|fix(?:es|ed)?|resolve[sd]?)\b[:\s]+[<(\[]?https?://\S+/(?:issues|pull|pulls|discussions)/[0-9]`)
 
 // scanner reads characters as they are shown.
 type scanner struct {
@@ -155,7 +156,7 @@ func (s scanner) at(pos int) (rune, int) {
 
 // entity is a character reference as Markdown knows it. What is none there but
 // one within HTML, which needs no semicolon, is broken apart like a reference to an issue.
-var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+var entity = lazyregexp.New(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 
 func isWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || isDigit(r)
@@ -172,9 +173,9 @@ var (
 	// with a top-level domain, and then up to the first character at which
 	// renderers disagree.
 	// https://github.github.com/gfm/#autolinks-extension-
-	bareURL = regexp.MustCompile(`(?:https?://|ftp://|www\.)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\.[a-z]{2,63}\b(?::[0-9]+)?(?:[/?#][A-Za-z0-9@:%_+.~#!?/=;,-]*(?:&[A-Za-z0-9_]+=[A-Za-z0-9@:%_+.~#!?/=;,-]*)*)?`)
+	bareURL = lazyregexp.New(`(?:https?://|ftp://|www\.)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\.[a-z]{2,63}\b(?::[0-9]+)?(?:[/?#][A-Za-z0-9@:%_+.~#!?/=;,-]*(?:&[A-Za-z0-9_]+=[A-Za-z0-9@:%_+.~#!?/=;,-]*)*)?`)
 	// tag is a tag inside an HTML block.
-	tag = regexp.MustCompile(`<[A-Za-z/][^<>]*>`)
+	tag = lazyregexp.New(`<[A-Za-z/][^<>]*>`)
 )
 
 // protected returns what is left as it is, sorted and without overlaps.

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // payload is the part of a webhook's body that mapping uses. It is our own and
@@ -183,10 +184,10 @@ func decode(body []byte) (payload, error) {
 
 var (
 	// shaPattern is a full object name: SHA-1 or SHA-256.
-	shaPattern = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	shaPattern = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	// namePattern is what GitHub allows in the names of accounts and repositories,
 	// up to maxName bytes. Names become parts of URLs, so nothing else may pass.
-	namePattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+	namePattern = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 )
 
 const maxName = 100

@@ -3,8 +3,9 @@ package github
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // lineComment is the part of GitHub's comment on a line that is used.
@@ -29,7 +30,7 @@ type thread struct {
 }
 
 // findingMark begins each comment of ours on a line.
-var findingMark = regexp.MustCompile(`^<!-- liaison:finding ([0-9a-f]{32}) -->`)
+var findingMark = lazyregexp.New(`^<!-- liaison:finding ([0-9a-f]{32}) -->`)
 
 // threads lists the threads that we began, oldest first. Anybody can copy a
 // mark; the author of the first comment decides.

@@ -2,11 +2,12 @@ package github
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // verdict is how severe a review's findings are. It decides how the check is
@@ -25,12 +26,12 @@ type verdict struct {
 // odd. It is taken off before the text is posted. Models are less exact with it
 // than programs: the spaces may differ, and it may stand in a code span or in a
 // fenced block of its own.
-var findingsLines = func() []*regexp.Regexp {
+var findingsLines = func() []*lazyregexp.Regexp {
 	const line = `<!--\s*liaison:findings\s+errors=([0-9]{1,6})\s+warnings=([0-9]{1,6})\s*-->`
-	return []*regexp.Regexp{
-		regexp.MustCompile(`\n?[ \t]*` + line + `\s*$`),
-		regexp.MustCompile(`\n?[ \t]*\x60` + line + `\x60\s*$`),
-		regexp.MustCompile(`\n?[ \t]*\x60{3}[a-z]*[ \t]*\n\s*` + line + `\s*\n[ \t]*\x60{3}\s*$`),
+	return []*lazyregexp.Regexp{
+		lazyregexp.New(`\n?[ \t]*` + line + `\s*$`),
+		lazyregexp.New(`\n?[ \t]*\x60` + line + `\x60\s*$`),
+		lazyregexp.New(`\n?[ \t]*\x60{3}[a-z]*[ \t]*\n\s*` + line + `\s*\n[ \t]*\x60{3}\s*$`),
 	}
 }()
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/liaison-bot/liaison/github/evidence"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // written is what comments of all kinds and reviews have in common.
@@ -110,7 +110,7 @@ func (w *writer) self(ctx context.Context) (Self, error) {
 }
 
 // plainKey is what a mark may hold as it is, up to maxPlainKey bytes.
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.:/-]+$`)
+var plainKey = lazyregexp.New(`^[A-Za-z0-9_.:/-]+$`)
 
 const maxPlainKey = 200
 

@@ -1,24 +1,19 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // shape is the form of a kind of credential. A text that holds none of its
 // anchors cannot match, which spares the expression on nearly every text.
 type shape struct {
 	anchors []string
-	// re is compiled when a text has an anchor: a start compiles none.
-	re func() *regexp.Regexp
+	re      *lazyregexp.Regexp
 	// Of a match what follows the first group is masked, or all of it, and the
 	// suffix is kept.
 	suffix string
-}
-
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // knownShapes follows the token formats that the platforms publish:
@@ -28,50 +23,50 @@ func lazily(expr string) func() *regexp.Regexp {
 var knownShapes = []shape{
 	{
 		anchors: []string{"-----BEGIN"},
-		re:      lazily(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
+		re:      lazyregexp.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`),
 	},
 	{
 		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"},
-		re:      lazily(`\bgh[pousr]_[A-Za-z0-9_.\-]{16,}`),
+		re:      lazyregexp.New(`\bgh[pousr]_[A-Za-z0-9_.\-]{16,}`),
 	},
 	{
 		anchors: []string{"github_pat_"},
-		re:      lazily(`\bgithub_pat_[A-Za-z0-9_]{16,}`),
+		re:      lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{16,}`),
 	},
 	{
 		anchors: []string{"xox", "xapp-"},
-		re:      lazily(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{8,}`),
+		re:      lazyregexp.New(`\b(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9\-]{8,}`),
 	},
 	{
 		// A webhook, and what answers a click or a command; also within JSON and forms.
 		anchors: []string{"hooks.slack"},
-		re:      lazily(`(hooks\.slack(?:-gov)?\.com(?:\\?/|%2[Ff])[a-z\-]+(?:\\?/|%2[Ff]))[A-Za-z0-9/_\-\\%]+`),
+		re:      lazyregexp.New(`(hooks\.slack(?:-gov)?\.com(?:\\?/|%2[Ff])[a-z\-]+(?:\\?/|%2[Ff]))[A-Za-z0-9/_\-\\%]+`),
 	},
 	{
 		anchors: []string{"AKIA", "ASIA"},
-		re:      lazily(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
+		re:      lazyregexp.New(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`),
 	},
 	{
 		anchors: []string{"sk-"},
-		re:      lazily(`\bsk-[A-Za-z0-9_\-]{20,}`),
+		re:      lazyregexp.New(`\bsk-[A-Za-z0-9_\-]{20,}`),
 	},
 	{
 		anchors: []string{"eyJ"},
-		re:      lazily(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`),
+		re:      lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`),
 	},
 	{
 		// Also where JSON escapes the slashes.
 		anchors: []string{"://", `:\/`},
-		re:      lazily(`([A-Za-z][A-Za-z0-9+.\-]*:(?:\\*/){2})[^\s/@"'<>\\]+@`),
+		re:      lazyregexp.New(`([A-Za-z][A-Za-z0-9+.\-]*:(?:\\*/){2})[^\s/@"'<>\\]+@`),
 		suffix:  "@",
 	},
 	{
 		anchors: []string{"uthorization", "UTHORIZATION"},
-		re:      lazily(`((?i:authorization)\\*["']?\s*[:=]\s*\\*["'\[]?\s*(?:(?i:bearer|basic|token|digest)\s+)?)[^\s"',;\]\\]{4,}`),
+		re:      lazyregexp.New(`((?i:authorization)\\*["']?\s*[:=]\s*\\*["'\[]?\s*(?:(?i:bearer|basic|token|digest)\s+)?)[^\s"',;\]\\]{4,}`),
 	},
 	{
 		anchors: []string{"earer ", "EARER "},
-		re:      lazily(`\b((?i:bearer)\s+)[A-Za-z0-9_\-.~+/=]{12,}`),
+		re:      lazyregexp.New(`\b((?i:bearer)\s+)[A-Za-z0-9_\-.~+/=]{12,}`),
 	},
 }
 
@@ -91,7 +86,7 @@ func shapes(s string) string {
 func (k shape) mask(s string) string {
 	var out strings.Builder
 	done := 0
-	for _, at := range k.re().FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range k.re.FindAllStringSubmatchIndex(s, -1) {
 		from := at[0]
 		if len(at) > 2 {
 			from = at[3]

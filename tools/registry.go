@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // toolName is what model providers accept as the name of a function, which has
 // maxToolName bytes at most.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var toolName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 const maxToolName = 64
 

@@ -3,9 +3,9 @@ package local
 import (
 	"encoding/base64"
 	"net/url"
-	"regexp"
 
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // imageType is the MIME type of an image, without parameters, and maxImageType
 // its most bytes.
-var imageType = regexp.MustCompile(`^image/[A-Za-z0-9.+-]+$`)
+var imageType = lazyregexp.New(`^image/[A-Za-z0-9.+-]+$`)
 
 const maxImageType = 70
 

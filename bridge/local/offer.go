@@ -4,12 +4,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/liaison-bot/liaison/bridge/local/toolserver"
 	sdkv1 "github.com/liaison-bot/liaison/gen/sdk/v1"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // namePattern is a name that a model can call something by, which has maxName
 // bytes at most.
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var namePattern = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 const maxName = 64
 

@@ -2,11 +2,11 @@ package local
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/liaison-bot/liaison/bridge/local/reviewer"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // The caller's tools by which the reviewer acts, where it is offered them.
@@ -37,7 +37,7 @@ func label(ctx context.Context, t task, r reviewer.Report) (string, error) {
 }
 
 // pendingAnswer is how the host answers a call that waits for a person.
-var pendingAnswer = regexp.MustCompile(`"status"\s*:\s*"pending"`)
+var pendingAnswer = lazyregexp.New(`"status"\s*:\s*"pending"`)
 
 // acted says what came of a call. What it answered stays with the host.
 func acted(ctx context.Context, what string, answer map[string]any, err error) (string, error) {
@@ -58,9 +58,9 @@ func acted(ctx context.Context, what string, answer map[string]any, err error) (
 // Fences of strangers' text in what the agent is told: a word and the marker of the
 // turn, up to the line that ends it.
 var (
-	fenceBegins = regexp.MustCompile(`^([a-z]+) ([0-9a-f]{32})$`)
-	announce    = regexp.MustCompile(`(?i)\bannounce in (C[A-Z0-9]{6,20}): *(\S.*)`)
-	heardOf     = regexp.MustCompile(`^Your call of the tool ([A-Za-z0-9_-]{1,64}) \([^)]*\) (.*)`)
+	fenceBegins = lazyregexp.New(`^([a-z]+) ([0-9a-f]{32})$`)
+	announce    = lazyregexp.New(`(?i)\bannounce in (C[A-Z0-9]{6,20}): *(\S.*)`)
+	heardOf     = lazyregexp.New(`^Your call of the tool ([A-Za-z0-9_-]{1,64}) \([^)]*\) (.*)`)
 )
 
 // fenced returns the lines of the prompt within fences of any of some words.

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/liaison-bot/liaison/cmd/liaison/internal/redeliver"
 	"github.com/liaison-bot/liaison/config"
 	"github.com/liaison-bot/liaison/github"
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 func newGitHub(con *console) *cobra.Command {
@@ -23,7 +23,7 @@ func newGitHub(con *console) *cobra.Command {
 
 // deliveryName is what GitHub calls a delivery, or one attempt at it, in
 // maxDeliveryName bytes at most.
-var deliveryName = regexp.MustCompile(`^[0-9A-Fa-f-]+$`)
+var deliveryName = lazyregexp.New(`^[0-9A-Fa-f-]+$`)
 
 const maxDeliveryName = 64
 

@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 	"github.com/liaison-bot/liaison/internal/unseen"
 )
 
@@ -91,7 +91,7 @@ func isLetter(c byte) bool {
 }
 
 // linkComment is a link definition that leads nowhere: a way to write a comment in Markdown.
-var linkComment = regexp.MustCompile(`(?m)^ {0,3}(\[[^\]\n]+\]:[ \t]*(?:#|<>)[^\n]*)$`)
+var linkComment = lazyregexp.New(`(?m)^ {0,3}(\[[^\]\n]+\]:[ \t]*(?:#|<>)[^\n]*)$`)
 
 func revealLinks(text string) (string, int) {
 	n := len(linkComment.FindAllStringIndex(text, -1))

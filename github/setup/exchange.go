@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // Credentials are what GitHub hands out for a new App, once.
@@ -33,7 +34,7 @@ const maxAnswer = 1 << 20
 
 // codePattern is what a code may look like, and maxCode its most bytes: it
 // becomes part of a URL.
-var codePattern = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var codePattern = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 const maxCode = 255
 

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // Site is a GitHub: github.com, a company's own server, or a data-residency host.
@@ -62,7 +63,7 @@ func root(s string) (*url.URL, error) {
 }
 
 // organizationPattern is what GitHub allows in the login of an organisation.
-var organizationPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+var organizationPattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
 // form is the page that takes a manifest, for a person's own App or an organisation's.
 func (s Site) form(organization, state string) (string, error) {

@@ -1,11 +1,12 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // format is what is in force around a piece of text.
@@ -216,9 +217,9 @@ func looksLikeAddress(label string) bool {
 }
 
 var (
-	lineBreak = regexp.MustCompile(`(?i)<br[ \t]*/?>\n?`)
+	lineBreak = lazyregexp.New(`(?i)<br[ \t]*/?>\n?`)
 	// silent is HTML that formats or folds, and says nothing itself.
-	silent = regexp.MustCompile(`(?i)</?(?:b|strong|i|em|u|ins|sub|sup|small|kbd|center|details|summary|p|div|span)(?:[ \t\n][^<>]*)?/?>`)
+	silent = lazyregexp.New(`(?i)</?(?:b|strong|i|em|u|ins|sub|sup|small|kbd|center|details|summary|p|div|span)(?:[ \t\n][^<>]*)?/?>`)
 )
 
 // htmlText is HTML as a person reads it: comments and what formats are left out,

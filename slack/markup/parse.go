@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // gfm parses the dialect that models write.
@@ -41,7 +42,7 @@ func parse(src string) (doc ast.Node, ok bool) {
 }
 
 // nesting is the beginning of a line that opens too many lists and quotations.
-var nesting = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]|$))){` + strconv.Itoa(maxNesting+1) + `}`)
+var nesting = lazyregexp.New(`(?m)^(?:[ \t]*(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]|$))){` + strconv.Itoa(maxNesting+1) + `}`)
 
 // costly reports whether a text has what costs a parser more than its length.
 func costly(src string) bool {

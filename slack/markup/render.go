@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 	"github.com/liaison-bot/liaison/slack/limits"
 )
 
@@ -144,7 +144,7 @@ const (
 )
 
 // userID is what ids of users look like. https://docs.slack.dev/reference/objects/user-object
-var userID = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
+var userID = lazyregexp.New(`^[UW][A-Z0-9]{1,20}$`)
 
 func mentions(ids []string) string {
 	var all []string

@@ -2,14 +2,15 @@ package markup
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // dunder is a name that Python gives a meaning to, as in __init__.
-var dunder = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var dunder = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 
 // unmeant reports whether emphasis is none that anybody means, as in 2*3*4 and
 // __init__, and which marks stand where.

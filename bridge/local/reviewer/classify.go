@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // role is what a file is for.
@@ -30,12 +32,12 @@ func roles() []role {
 }
 
 var (
-	testName = newPattern(`(_test\.(go|py|rb|exs|dart|cc|cpp|c|js|ts)|^test_[^/]*\.py|[._-](test|spec|cy|e2e)\.[cm]?[jt]sx?|_spec\.rb|(Test|Tests|TestCase|IT|Spec)\.(java|kt|cs|scala|groovy|php|swift))$|^conftest\.py$`)
+	testName = lazyregexp.New(`(_test\.(go|py|rb|exs|dart|cc|cpp|c|js|ts)|^test_[^/]*\.py|[._-](test|spec|cy|e2e)\.[cm]?[jt]sx?|_spec\.rb|(Test|Tests|TestCase|IT|Spec)\.(java|kt|cs|scala|groovy|php|swift))$|^conftest\.py$`)
 	// numberedMigration matches what migration tools put in front of a name: a counter or a time.
-	numberedMigration = newPattern(`^(V?\d+[_.-]|U\d+__)|_V?\d{3,}`)
-	generatedName     = newPattern(`(\.pb\.go|\.pb\.gw\.go|\.connect\.go|_pb2(_grpc)?\.pyi?|\.g\.dart|\.freezed\.dart|\.g\.cs|\.designer\.cs|_generated\.go|zz_generated[^/]*\.go|\.generated\.[a-z]+|_pb\.[jt]s|\.snap)$`)
-	minifiedName      = newPattern(`[.-]min\.(js|css|mjs)$`)
-	generatedHeader   = newPattern(`(?i)code generated .{0,80}do not edit|@generated\b|auto-?generated.{0,40}do not (edit|modify)`)
+	numberedMigration = lazyregexp.New(`^(V?\d+[_.-]|U\d+__)|_V?\d{3,}`)
+	generatedName     = lazyregexp.New(`(\.pb\.go|\.pb\.gw\.go|\.connect\.go|_pb2(_grpc)?\.pyi?|\.g\.dart|\.freezed\.dart|\.g\.cs|\.designer\.cs|_generated\.go|zz_generated[^/]*\.go|\.generated\.[a-z]+|_pb\.[jt]s|\.snap)$`)
+	minifiedName      = lazyregexp.New(`[.-]min\.(js|css|mjs)$`)
+	generatedHeader   = lazyregexp.New(`(?i)code generated .{0,80}do not edit|@generated\b|auto-?generated.{0,40}do not (edit|modify)`)
 )
 
 // classify fills in what a file's name says about it.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"unicode"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // credentialShape is a kind of credential that can be told by its form.
@@ -12,7 +14,7 @@ type credentialShape struct {
 	// hint must be in the text; it spares the expression on most lines.
 	hint string
 	// expression matches the credential: its first group if it has one, else all of it.
-	expression *pattern
+	expression *lazyregexp.Regexp
 	// mild is set for those that open nothing of value, such as test keys.
 	mild bool
 }
@@ -21,43 +23,43 @@ type credentialShape struct {
 // What stands before a prefix does not matter: a token glued to a name is one
 // still. Short prefixes that end ordinary words are the exception.
 var credentialShapes = []credentialShape{
-	{"an AWS access key id", "A", newPattern(`(?:AKIA|ASIA)[A-Z2-7]{16}`), false},
-	{"a GitHub token", "gh", newPattern(`gh[pousr]_[A-Za-z0-9]{36,255}`), false},
-	{"a GitHub token", "github_pat_", newPattern(`github_pat_[A-Za-z0-9_]{50,255}`), false},
-	{"a GitLab token", "glpat-", newPattern(`glpat-[A-Za-z0-9_-]{20,}`), false},
-	{"a Slack token", "xox", newPattern(`xox[abeoprs]-[A-Za-z0-9-]{20,}`), false},
-	{"a Slack app token", "xapp-", newPattern(`xapp-\d-[A-Za-z0-9-]{20,}`), false},
-	{"a Slack webhook address", "hooks.slack.com", newPattern(`hooks\.slack\.com/(?:services|workflows)/([A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,})`), false},
-	{"a Google API key", "AIza", newPattern(`AIza[A-Za-z0-9_-]{35}`), false},
-	{"a Google OAuth secret", "GOCSPX-", newPattern(`GOCSPX-[A-Za-z0-9_-]{28}`), false},
-	{"a live Stripe key", "k_live_", newPattern(`[rs]k_live_[A-Za-z0-9]{16,}`), false},
-	{"a Stripe test key", "k_test_", newPattern(`[rs]k_test_[A-Za-z0-9]{16,}`), true},
-	{"an OpenAI key", "sk-", newPattern(`(?:\b|_)(sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,})`), false},
-	{"an npm token", "npm_", newPattern(`npm_[A-Za-z0-9]{36}`), false},
-	{"a PyPI token", "pypi-", newPattern(`pypi-[A-Za-z0-9_-]{50,}`), false},
-	{"a SendGrid key", "SG.", newPattern(`(?:\b|_)(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`), false},
-	{"a DigitalOcean token", "_v1_", newPattern(`do[opr]_v1_[a-f0-9]{64}`), false},
-	{"a Hugging Face token", "hf_", newPattern(`(?:\b|_)(hf_[A-Za-z0-9]{34,})`), false},
-	{"an Azure storage key", "AccountKey=", newPattern(`AccountKey=([A-Za-z0-9+/]{80,}={0,2})`), false},
-	{"a JSON Web Token", "eyJ", newPattern(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), true},
-	{"a password in an address", "://", newPattern(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'"` + "`" + `<>]*:([^\s@/'"` + "`" + `<>]{3,})@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`), false},
+	{"an AWS access key id", "A", lazyregexp.New(`(?:AKIA|ASIA)[A-Z2-7]{16}`), false},
+	{"a GitHub token", "gh", lazyregexp.New(`gh[pousr]_[A-Za-z0-9]{36,255}`), false},
+	{"a GitHub token", "github_pat_", lazyregexp.New(`github_pat_[A-Za-z0-9_]{50,255}`), false},
+	{"a GitLab token", "glpat-", lazyregexp.New(`glpat-[A-Za-z0-9_-]{20,}`), false},
+	{"a Slack token", "xox", lazyregexp.New(`xox[abeoprs]-[A-Za-z0-9-]{20,}`), false},
+	{"a Slack app token", "xapp-", lazyregexp.New(`xapp-\d-[A-Za-z0-9-]{20,}`), false},
+	{"a Slack webhook address", "hooks.slack.com", lazyregexp.New(`hooks\.slack\.com/(?:services|workflows)/([A-Z0-9]+/[A-Z0-9]+/[A-Za-z0-9]{16,})`), false},
+	{"a Google API key", "AIza", lazyregexp.New(`AIza[A-Za-z0-9_-]{35}`), false},
+	{"a Google OAuth secret", "GOCSPX-", lazyregexp.New(`GOCSPX-[A-Za-z0-9_-]{28}`), false},
+	{"a live Stripe key", "k_live_", lazyregexp.New(`[rs]k_live_[A-Za-z0-9]{16,}`), false},
+	{"a Stripe test key", "k_test_", lazyregexp.New(`[rs]k_test_[A-Za-z0-9]{16,}`), true},
+	{"an OpenAI key", "sk-", lazyregexp.New(`(?:\b|_)(sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,})`), false},
+	{"an npm token", "npm_", lazyregexp.New(`npm_[A-Za-z0-9]{36}`), false},
+	{"a PyPI token", "pypi-", lazyregexp.New(`pypi-[A-Za-z0-9_-]{50,}`), false},
+	{"a SendGrid key", "SG.", lazyregexp.New(`(?:\b|_)(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`), false},
+	{"a DigitalOcean token", "_v1_", lazyregexp.New(`do[opr]_v1_[a-f0-9]{64}`), false},
+	{"a Hugging Face token", "hf_", lazyregexp.New(`(?:\b|_)(hf_[A-Za-z0-9]{34,})`), false},
+	{"an Azure storage key", "AccountKey=", lazyregexp.New(`AccountKey=([A-Za-z0-9+/]{80,}={0,2})`), false},
+	{"a JSON Web Token", "eyJ", lazyregexp.New(`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}`), true},
+	{"a password in an address", "://", lazyregexp.New(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'"` + "`" + `<>]*:([^\s@/'"` + "`" + `<>]{3,})@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`), false},
 }
 
 // privateKey matches the head of a PEM block, or of the old PuTTY format.
-var privateKey = newPattern(`-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d`)
+var privateKey = lazyregexp.New(`-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d`)
 
 const secretName = `[A-Za-z0-9_.\-]*(?i:secret|token|passwd|password|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|credential)[A-Za-z0-9_\-]*`
 
 var (
 	// assigned matches a quoted value that is given to something with a secret's name.
-	assigned = newPattern(`(` + secretName + `)["'\]]{0,2}\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,256})["'` + "`" + `]`)
+	assigned = lazyregexp.New(`(` + secretName + `)["'\]]{0,2}\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,256})["'` + "`" + `]`)
 	// assignedBare matches the same without quotes, as in environment files.
-	assignedBare = newPattern(`^\s*(?:export\s+|ENV\s+)?(` + secretName + `)\s*[:=]\s*([^"'` + "`" + `\s#]{16,256})\s*$`)
+	assignedBare = lazyregexp.New(`^\s*(?:export\s+|ENV\s+)?(` + secretName + `)\s*[:=]\s*([^"'` + "`" + `\s#]{16,256})\s*$`)
 	secretWords  = []string{"secret", "token", "passw", "key", "credential"}
 	// noSecretName matches names of things about a secret that are no secret.
-	noSecretName = newPattern(`(?i)(hash|digest|checksum|sha\d*|public|pubkey|[_-]?id|name|url|uri|path|file|field|header|param|type|label|selector|prefix|suffix|pattern|regexp?|class|placeholder|message|error|endpoint|expiry|ttl|scope)s?$`)
+	noSecretName = lazyregexp.New(`(?i)(hash|digest|checksum|sha\d*|public|pubkey|[_-]?id|name|url|uri|path|file|field|header|param|type|label|selector|prefix|suffix|pattern|regexp?|class|placeholder|message|error|endpoint|expiry|ttl|scope)s?$`)
 	// plainWords matches values that are words: keys of translations, names of settings.
-	plainWords   = newPattern(`^[A-Za-z]+([._:/@ -]?[A-Za-z]+)*[._:/-]?v?\d{0,4}$`)
+	plainWords   = lazyregexp.New(`^[A-Za-z]+([._:/@ -]?[A-Za-z]+)*[._:/-]?v?\d{0,4}$`)
 	placeholders = []string{
 		"example", "sample", "dummy", "placeholder", "changeme", "change_me", "change-me", "replace", "insert", "your", "xxxx", "fake",
 		"redacted", "todo", "${", "{{", "$(", "%(", "<", "...", "****", "notasecret", "not-a-secret", "not_a_secret", "mock", "test-", "test_", "-test", "_test",
@@ -104,7 +106,7 @@ func findCredential(text string, bare bool) (credential, bool) {
 	if !mentionsSecret(text) {
 		return credential{}, false
 	}
-	for _, expression := range []*pattern{assigned, assignedBare} {
+	for _, expression := range []*lazyregexp.Regexp{assigned, assignedBare} {
 		if expression == assignedBare && !bare {
 			continue
 		}

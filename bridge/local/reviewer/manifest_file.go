@@ -2,6 +2,8 @@ package reviewer
 
 import (
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // ecosystem is a way to declare dependencies.
@@ -36,7 +38,7 @@ func named(names ...string) func(string) bool {
 	}
 }
 
-var requirementsName = newPattern(`^(.*[-_.])?requirements([-_.].*)?\.(txt|in)$`)
+var requirementsName = lazyregexp.New(`^(.*[-_.])?requirements([-_.].*)?\.(txt|in)$`)
 
 // ecosystems are found by a manifest's name in lower case.
 var ecosystems = []ecosystem{
@@ -84,23 +86,23 @@ func lockEcosystem(base string) string {
 }
 
 var (
-	goRequirement = newPattern(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
-	jsonPair      = newPattern(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
+	goRequirement = lazyregexp.New(`^\s*(?:require\s+)?([\w.\-~]+\.[\w.\-~]+(?:/[\w.\-~]+)*)\s+(v\d\S*)\s*(//\s*indirect\b)?`)
+	jsonPair      = lazyregexp.New(`^\s*"([^"]+)"\s*:\s*"([^"]*)"\s*,?\s*$`)
 	// jsonDependencies matches the keys of objects that hold dependencies.
-	jsonDependencies = newPattern(`(?i)dependencies$|^(require|require-dev|overrides|resolutions|catalog)$`)
-	fileName         = newPattern(`\.[cm]?[jt]sx?$|\.json$|^\.`)
-	npmVersion       = newPattern(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
-	npmSource        = newPattern(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
-	pipRequirement   = newPattern(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
-	pipSource        = newPattern(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
-	tomlPair         = newPattern(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
-	tomlArrayItem    = newPattern(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
-	tomlVersion      = newPattern(`(?:^|version\s*=\s*)["']([^"']*)["']`)
-	tomlSource       = newPattern(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
-	gemLine          = newPattern(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
-	gemSource        = newPattern(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
-	gradleLine       = newPattern(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
-	pomArtifact      = newPattern(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
+	jsonDependencies = lazyregexp.New(`(?i)dependencies$|^(require|require-dev|overrides|resolutions|catalog)$`)
+	fileName         = lazyregexp.New(`\.[cm]?[jt]sx?$|\.json$|^\.`)
+	npmVersion       = lazyregexp.New(`^([~^<>=v\s]*\d|\*$|latest$|next$|npm:|workspace:|file:|link:|portal:|git|https?:|ssh:|[\w.-]+/[\w.-]+(#.*)?$)`)
+	npmSource        = lazyregexp.New(`^(git\+|git:|git@|github:|gitlab:|bitbucket:|ssh:|https?:|file:\.\.|[A-Za-z][\w.-]*/[\w.-]+(#.*)?$)`)
+	pipRequirement   = lazyregexp.New(`^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:(?:==|~=|>=|<=|!=|===|>|<)\s*([^\s;,#]+)|\s*$|\s*[;#])`)
+	pipSource        = lazyregexp.New(`^\s*(?:-e\s+|--editable[ =])?((?:[\w.-]+\s*@\s*)?(?:git\+|hg\+|svn\+|https?://)\S+)`)
+	tomlPair         = lazyregexp.New(`^\s*"?([A-Za-z0-9][\w.-]*)"?\s*=\s*(.+)$`)
+	tomlArrayItem    = lazyregexp.New(`^\s*(?:dependencies\s*=\s*\[\s*)?["']([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^"']*)["'],?`)
+	tomlVersion      = lazyregexp.New(`(?:^|version\s*=\s*)["']([^"']*)["']`)
+	tomlSource       = lazyregexp.New(`\b(?:git|url)\s*=\s*["']([^"']*)["']`)
+	gemLine          = lazyregexp.New(`^\s*gem\s*\(?\s*["']([^"']+)["'](?:\s*,\s*["']([^"']*)["'])?`)
+	gemSource        = lazyregexp.New(`\b(?:git|github|gitlab|bitbucket|source)(?:\s*:|:?\s*=>)\s*["']([^"']+)["']`)
+	gradleLine       = lazyregexp.New(`^\s*(?:implementation|api|compileOnly|runtimeOnly|testImplementation|testRuntimeOnly|annotationProcessor|kapt|ksp|classpath|compile)\s*\(?\s*["']([^"':]+:[^"':]+)(?::([^"']*))?["']`)
+	pomArtifact      = lazyregexp.New(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)
 )
 
 func parseGoMod(text, _ string) (requirement, bool) {

@@ -4,10 +4,12 @@ import (
 	"maps"
 	"path"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // tomlSection matches a table's header; the group is its name.
-var tomlSection = newPattern(`^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$`)
+var tomlSection = lazyregexp.New(`^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$`)
 
 // sections returns the section of each line of the head, by line number, for
 // formats that have sections. Where it is not known, there is none.

@@ -2,13 +2,15 @@ package reviewer
 
 import (
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 var (
-	userInstruction = newPattern(`(?i)^\s*USER\s+(\S+)`)
-	fromInstruction = newPattern(`(?i)^\s*FROM\s`)
-	privileged      = newPattern(`^\s*(-\s+)?"?(privileged|hostNetwork|hostPID|allowPrivilegeEscalation)"?:\s*true\b`)
-	dockerSocket    = newPattern(`/var/run/docker\.sock`)
+	userInstruction = lazyregexp.New(`(?i)^\s*USER\s+(\S+)`)
+	fromInstruction = lazyregexp.New(`(?i)^\s*FROM\s`)
+	privileged      = lazyregexp.New(`^\s*(-\s+)?"?(privileged|hostNetwork|hostPID|allowPrivilegeEscalation)"?:\s*true\b`)
+	dockerSocket    = lazyregexp.New(`/var/run/docker\.sock`)
 )
 
 // checkContainers finds images that end up as root, and containers with the

@@ -3,6 +3,8 @@ package reviewer
 import (
 	"fmt"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // checkCredentials finds credentials that look real. None is ever shown whole.
@@ -27,7 +29,7 @@ func checkCredentials(p *pull, found *collector) {
 }
 
 // keyText is a stretch of what a key is made of, shorter than any row of one.
-var keyText = newPattern(`[A-Za-z0-9+/]{24,}`)
+var keyText = lazyregexp.New(`[A-Za-z0-9+/]{24,}`)
 
 // hasKeyBody tells a key from code and text that speak of keys: these have the
 // header alone, or dots and crosses behind it.

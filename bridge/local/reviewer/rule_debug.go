@@ -2,6 +2,8 @@ package reviewer
 
 import (
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // debugStatement is something that people put in to look at a running program.
@@ -9,7 +11,7 @@ type debugStatement struct {
 	applies func(language) bool
 	// hint must be in the line; it spares the expression on most lines.
 	hint       string
-	expression *pattern
+	expression *lazyregexp.Regexp
 	severity   Severity
 	title      string
 }
@@ -26,23 +28,23 @@ const (
 // Calls that stop the program are warnings. Calls that only print are notes,
 // and only where printing is not what programs of the language do for a living.
 var debugStatements = []debugStatement{
-	{language.isScript, "debugger", newPattern(`^\s*debugger\s*;?\s*$`), SeverityWarning, "`debugger` statement"},
-	{language.isScript, "console.", newPattern(`(^|[^\w.])console\.(log|debug|trace|dir|table)\(`), SeverityInfo, "Debug output to the console"},
-	{only(langRuby), "binding.", newPattern(`(^|\s|;)binding\.(pry|irb|break)\b`), SeverityWarning, "`binding.pry` or its like"},
-	{only(langRuby), "byebug", newPattern(`^\s*byebug\s*$`), SeverityWarning, "`byebug` call"},
-	{only(langPython), "set_trace", newPattern(`\bi?pu?db\.set_trace\(`), SeverityWarning, "`pdb.set_trace()` call"},
-	{only(langPython), "breakpoint()", newPattern(`^\s*breakpoint\(\)`), SeverityWarning, "`breakpoint()` call"},
-	{only(langRust), "dbg!", newPattern(`\bdbg!\s*\(`), SeverityWarning, "`dbg!` macro"},
-	{only(langPHP), "var_dump", newPattern(`(^|[^\w>:$])var_dump\s*\(`), SeverityWarning, "`var_dump` call"},
-	{only(langPHP), "dd(", newPattern(`^\s*dd\(`), SeverityWarning, "`dd` call"},
-	{only(langJava), "System.", newPattern(`\bSystem\.(out|err)\.print(ln|f)?\(`), SeverityInfo, "Debug output to the console"},
-	{only(langJava), "printStackTrace", newPattern(`\.printStackTrace\(\s*\)`), SeverityInfo, "Stack trace printed instead of logged"},
-	{only(langElixir), "IO.inspect", newPattern(`\bIO\.inspect\(?`), SeverityInfo, "`IO.inspect` call"},
-	{only(langElixir), "IEx.pry", newPattern(`\bIEx\.pry\b`), SeverityWarning, "`IEx.pry` call"},
-	{only(langGo), "spew.", newPattern(`\bspew\.(Dump|Printf|Println)\(`), SeverityInfo, "Debug output by `spew`"},
-	{only(langGo), "println(", newPattern(`^\s*println\(`), SeverityInfo, "Debug output by the built-in `println`"},
-	{only(langGo), "fmt.Print", newPattern(`\bfmt\.Print(ln|f)?\(\s*"(?i:debug|here|xxx|>>>|---|===|\*\*\*)`), SeverityInfo, "Debug output"},
-	{only(langSwift), "debugPrint(", newPattern(`^\s*(debugPrint|dump)\(`), SeverityInfo, "Debug output"},
+	{language.isScript, "debugger", lazyregexp.New(`^\s*debugger\s*;?\s*$`), SeverityWarning, "`debugger` statement"},
+	{language.isScript, "console.", lazyregexp.New(`(^|[^\w.])console\.(log|debug|trace|dir|table)\(`), SeverityInfo, "Debug output to the console"},
+	{only(langRuby), "binding.", lazyregexp.New(`(^|\s|;)binding\.(pry|irb|break)\b`), SeverityWarning, "`binding.pry` or its like"},
+	{only(langRuby), "byebug", lazyregexp.New(`^\s*byebug\s*$`), SeverityWarning, "`byebug` call"},
+	{only(langPython), "set_trace", lazyregexp.New(`\bi?pu?db\.set_trace\(`), SeverityWarning, "`pdb.set_trace()` call"},
+	{only(langPython), "breakpoint()", lazyregexp.New(`^\s*breakpoint\(\)`), SeverityWarning, "`breakpoint()` call"},
+	{only(langRust), "dbg!", lazyregexp.New(`\bdbg!\s*\(`), SeverityWarning, "`dbg!` macro"},
+	{only(langPHP), "var_dump", lazyregexp.New(`(^|[^\w>:$])var_dump\s*\(`), SeverityWarning, "`var_dump` call"},
+	{only(langPHP), "dd(", lazyregexp.New(`^\s*dd\(`), SeverityWarning, "`dd` call"},
+	{only(langJava), "System.", lazyregexp.New(`\bSystem\.(out|err)\.print(ln|f)?\(`), SeverityInfo, "Debug output to the console"},
+	{only(langJava), "printStackTrace", lazyregexp.New(`\.printStackTrace\(\s*\)`), SeverityInfo, "Stack trace printed instead of logged"},
+	{only(langElixir), "IO.inspect", lazyregexp.New(`\bIO\.inspect\(?`), SeverityInfo, "`IO.inspect` call"},
+	{only(langElixir), "IEx.pry", lazyregexp.New(`\bIEx\.pry\b`), SeverityWarning, "`IEx.pry` call"},
+	{only(langGo), "spew.", lazyregexp.New(`\bspew\.(Dump|Printf|Println)\(`), SeverityInfo, "Debug output by `spew`"},
+	{only(langGo), "println(", lazyregexp.New(`^\s*println\(`), SeverityInfo, "Debug output by the built-in `println`"},
+	{only(langGo), "fmt.Print", lazyregexp.New(`\bfmt\.Print(ln|f)?\(\s*"(?i:debug|here|xxx|>>>|---|===|\*\*\*)`), SeverityInfo, "Debug output"},
+	{only(langSwift), "debugPrint(", lazyregexp.New(`^\s*(debugPrint|dump)\(`), SeverityInfo, "Debug output"},
 }
 
 // checkDebugging finds leftover debugging statements.

@@ -6,14 +6,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 var (
-	installScript = newPattern(`^\s*"(preinstall|install|postinstall|prepare|preprepare|postprepare|post-install-cmd|post-update-cmd)"\s*:\s*"`)
-	pipIndex      = newPattern(`^\s*(--(?:extra-)?index-url|-i|--find-links|--trusted-host)[ =]\s*(\S+)`)
-	registryLine  = newPattern(`(?i)^\s*["']?(@[\w.-]+:)?(registry|npmRegistryServer|index-url|extra-index-url)["']?\s*[:=]\s*["']?([^\s"']+)`)
-	goReplace     = newPattern(`^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+(\S+)`)
-	lockedFrom    = newPattern(`^\s*"?(?:resolved|tarball)"?:?\s+"?((?:https?|git(?:\+\w+)?|ssh)://[^"\s]+)|^source = "((?:git|registry)\+[^"]+)"|^\s*remote: (\S+)`)
+	installScript = lazyregexp.New(`^\s*"(preinstall|install|postinstall|prepare|preprepare|postprepare|post-install-cmd|post-update-cmd)"\s*:\s*"`)
+	pipIndex      = lazyregexp.New(`^\s*(--(?:extra-)?index-url|-i|--find-links|--trusted-host)[ =]\s*(\S+)`)
+	registryLine  = lazyregexp.New(`(?i)^\s*["']?(@[\w.-]+:)?(registry|npmRegistryServer|index-url|extra-index-url)["']?\s*[:=]\s*["']?([^\s"']+)`)
+	goReplace     = lazyregexp.New(`^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+(\S+)`)
+	lockedFrom    = lazyregexp.New(`^\s*"?(?:resolved|tarball)"?:?\s+"?((?:https?|git(?:\+\w+)?|ssh)://[^"\s]+)|^source = "((?:git|registry)\+[^"]+)"|^\s*remote: (\S+)`)
 )
 
 // usualHosts serve packages for their ecosystems.
@@ -77,7 +79,7 @@ func checkManifestSources(c *change, base string, found *collector) {
 	}
 }
 
-func checkRegistry(c *change, expression *pattern, group int, found *collector) {
+func checkRegistry(c *change, expression *lazyregexp.Regexp, group int, found *collector) {
 	c.eachAdded(func(_ int, l *line) {
 		m := expression.FindStringSubmatch(l.scanned())
 		if m == nil || slices.Contains(usualHosts, hostOf(m[group])) {

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // riskyStatement is a statement that hurts a running system.
 type riskyStatement struct {
-	expression *pattern
+	expression *lazyregexp.Regexp
 	// unless, if set, makes the statement harmless.
-	unless   *pattern
+	unless   *lazyregexp.Regexp
 	severity Severity
 	title    string
 	why      string
@@ -24,34 +26,34 @@ const (
 	locksIndex   = "On PostgreSQL, writes to the table wait until the index is built; `CONCURRENTLY` avoids that."
 )
 
-var createsTable = newPattern(`(?i)\bCREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?["'` + "`" + `]?([\w.]+)`)
+var createsTable = lazyregexp.New(`(?i)\bCREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?["'` + "`" + `]?([\w.]+)`)
 
 // sqlStatements are judged on whole statements, without comments.
 var sqlStatements = []riskyStatement{
-	{newPattern(`(?i)\bDROP\s+(TABLE|SCHEMA|DATABASE)\b`), nil, SeverityWarning, "Migration drops a table or more", losesData},
-	{newPattern(`(?i)\bALTER\s+TABLE\b.*\bDROP\s+(COLUMN\s+)?(IF\s+EXISTS\s+)?["` + "`" + `]?\w`), newPattern(`(?i)\bDROP\s+(CONSTRAINT|DEFAULT|NOT\s+NULL|INDEX|KEY|FOREIGN|PRIMARY|IDENTITY|EXPRESSION|CHECK|PARTITION)\b`), SeverityWarning, "Migration drops a column", losesData},
-	{newPattern(`(?i)^\s*TRUNCATE\b`), nil, SeverityWarning, "Migration empties a table", losesData},
-	{newPattern(`(?i)^\s*DELETE\s+FROM\s`), newPattern(`(?i)\bWHERE\b`), SeverityWarning, "Migration deletes every row of a table", losesData},
-	{newPattern(`(?i)\bALTER\s+TABLE\b.*\b(ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE|MODIFY\s+(COLUMN\s+)?\S+\s+\w|CHANGE\s+COLUMN)\b`), nil, SeverityWarning, "Migration changes a column's type", rewrites},
-	{newPattern(`(?i)\bALTER\s+TABLE\b.*\bALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`), nil, SeverityWarning, "Migration makes a column mandatory", "It fails on rows without a value, and checks the whole table under a lock."},
-	{newPattern(`(?i)\bALTER\s+TABLE\b.*\bADD\s+(COLUMN\s+)?.*\bNOT\s+NULL\b`), newPattern(`(?i)\b(DEFAULT|GENERATED|IDENTITY|SERIAL|BIGSERIAL|CHECK|ADD\s+CONSTRAINT|SET\s+NOT\s+NULL)\b`), SeverityWarning, "Mandatory column without a default", needsDefault},
-	{newPattern(`(?i)\bALTER\s+TABLE\b.*\bRENAME\b`), newPattern(`(?i)\bRENAME\s+(CONSTRAINT|INDEX|KEY)\b`), SeverityWarning, "Migration renames a table or column", breaksOld},
+	{lazyregexp.New(`(?i)\bDROP\s+(TABLE|SCHEMA|DATABASE)\b`), nil, SeverityWarning, "Migration drops a table or more", losesData},
+	{lazyregexp.New(`(?i)\bALTER\s+TABLE\b.*\bDROP\s+(COLUMN\s+)?(IF\s+EXISTS\s+)?["` + "`" + `]?\w`), lazyregexp.New(`(?i)\bDROP\s+(CONSTRAINT|DEFAULT|NOT\s+NULL|INDEX|KEY|FOREIGN|PRIMARY|IDENTITY|EXPRESSION|CHECK|PARTITION)\b`), SeverityWarning, "Migration drops a column", losesData},
+	{lazyregexp.New(`(?i)^\s*TRUNCATE\b`), nil, SeverityWarning, "Migration empties a table", losesData},
+	{lazyregexp.New(`(?i)^\s*DELETE\s+FROM\s`), lazyregexp.New(`(?i)\bWHERE\b`), SeverityWarning, "Migration deletes every row of a table", losesData},
+	{lazyregexp.New(`(?i)\bALTER\s+TABLE\b.*\b(ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE|MODIFY\s+(COLUMN\s+)?\S+\s+\w|CHANGE\s+COLUMN)\b`), nil, SeverityWarning, "Migration changes a column's type", rewrites},
+	{lazyregexp.New(`(?i)\bALTER\s+TABLE\b.*\bALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`), nil, SeverityWarning, "Migration makes a column mandatory", "It fails on rows without a value, and checks the whole table under a lock."},
+	{lazyregexp.New(`(?i)\bALTER\s+TABLE\b.*\bADD\s+(COLUMN\s+)?.*\bNOT\s+NULL\b`), lazyregexp.New(`(?i)\b(DEFAULT|GENERATED|IDENTITY|SERIAL|BIGSERIAL|CHECK|ADD\s+CONSTRAINT|SET\s+NOT\s+NULL)\b`), SeverityWarning, "Mandatory column without a default", needsDefault},
+	{lazyregexp.New(`(?i)\bALTER\s+TABLE\b.*\bRENAME\b`), lazyregexp.New(`(?i)\bRENAME\s+(CONSTRAINT|INDEX|KEY)\b`), SeverityWarning, "Migration renames a table or column", breaksOld},
 }
 
 var (
-	createsIndex     = newPattern(`(?i)^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:.*?\s)?ON\s+(?:ONLY\s+)?["` + "`" + `]?([\w.]+)`)
-	concurrently     = newPattern(`(?i)\bCONCURRENTLY\b`)
-	railsIndex       = newPattern(`^\s*add_index[\s(]`)
-	railsConcurrent  = newPattern(`concurrently`)
-	downSection      = newPattern(`(?i)^\s*--\s*(\+goose\s+down|\+migrate\s+down|migrate:down|//@undo)\b|^\s*def\s+(self\.)?(down|downgrade)\b|public\s+function\s+down\b|exports\.down\b`)
-	upSection        = newPattern(`(?i)^\s*--\s*(\+goose\s+up|\+migrate\s+up|migrate:up)\b|^\s*def\s+(self\.)?(up|change|upgrade)\b|public\s+function\s+up\b|exports\.up\b`)
-	downFile         = newPattern(`(?i)([._-](down|rollback|undo|revert)\.sql$|^U\d+__|(^|/)(down|rollback)/)`)
+	createsIndex     = lazyregexp.New(`(?i)^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:.*?\s)?ON\s+(?:ONLY\s+)?["` + "`" + `]?([\w.]+)`)
+	concurrently     = lazyregexp.New(`(?i)\bCONCURRENTLY\b`)
+	railsIndex       = lazyregexp.New(`^\s*add_index[\s(]`)
+	railsConcurrent  = lazyregexp.New(`concurrently`)
+	downSection      = lazyregexp.New(`(?i)^\s*--\s*(\+goose\s+down|\+migrate\s+down|migrate:down|//@undo)\b|^\s*def\s+(self\.)?(down|downgrade)\b|public\s+function\s+down\b|exports\.down\b`)
+	upSection        = lazyregexp.New(`(?i)^\s*--\s*(\+goose\s+up|\+migrate\s+up|migrate:up)\b|^\s*def\s+(self\.)?(up|change|upgrade)\b|public\s+function\s+up\b|exports\.up\b`)
+	downFile         = lazyregexp.New(`(?i)([._-](down|rollback|undo|revert)\.sql$|^U\d+__|(^|/)(down|rollback)/)`)
 	frameworkChanges = []riskyStatement{
-		{newPattern(`^\s*(drop_table|remove_columns?|remove_reference)[\s(]|\bmigrations\.(RemoveField|DeleteModel)\(|\bop\.(drop_table|drop_column)\(|\b(dropTable|dropColumn|dropIfExists|removeColumn)\(`), nil, SeverityWarning, "Migration drops a table or column", losesData},
-		{newPattern(`^\s*(rename_table|rename_column)[\s(]|\bmigrations\.Rename(Field|Model)\(|\b(renameTable|renameColumn)\(`), nil, SeverityWarning, "Migration renames a table or column", breaksOld},
-		{newPattern(`^\s*change_column[\s(]|\bop\.alter_column\(.*\btype_=|\bchangeColumn\(`), nil, SeverityWarning, "Migration changes a column's type", rewrites},
-		{newPattern(`^\s*add_column[\s(].*\bnull:\s*false\b|\bop\.add_column\(.*nullable=False`), newPattern(`\b(server_)?default\b`), SeverityWarning, "Mandatory column without a default", needsDefault},
-		{newPattern(`^\s*change_column_null[\s(].*\bfalse\b`), nil, SeverityWarning, "Migration makes a column mandatory", "It fails on rows without a value, and checks the whole table under a lock."},
+		{lazyregexp.New(`^\s*(drop_table|remove_columns?|remove_reference)[\s(]|\bmigrations\.(RemoveField|DeleteModel)\(|\bop\.(drop_table|drop_column)\(|\b(dropTable|dropColumn|dropIfExists|removeColumn)\(`), nil, SeverityWarning, "Migration drops a table or column", losesData},
+		{lazyregexp.New(`^\s*(rename_table|rename_column)[\s(]|\bmigrations\.Rename(Field|Model)\(|\b(renameTable|renameColumn)\(`), nil, SeverityWarning, "Migration renames a table or column", breaksOld},
+		{lazyregexp.New(`^\s*change_column[\s(]|\bop\.alter_column\(.*\btype_=|\bchangeColumn\(`), nil, SeverityWarning, "Migration changes a column's type", rewrites},
+		{lazyregexp.New(`^\s*add_column[\s(].*\bnull:\s*false\b|\bop\.add_column\(.*nullable=False`), lazyregexp.New(`\b(server_)?default\b`), SeverityWarning, "Mandatory column without a default", needsDefault},
+		{lazyregexp.New(`^\s*change_column_null[\s(].*\bfalse\b`), nil, SeverityWarning, "Migration makes a column mandatory", "It fails on rows without a value, and checks the whole table under a lock."},
 	}
 )
 

@@ -2,9 +2,11 @@ package reviewer
 
 import (
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
-var remoteScript = newPattern(`(?i)\b(curl|wget)\b[^|;&#]*\|\s*(sudo\s+(-\w+\s+)*)?(env\s+)?(/(usr/)?bin/)?(ba|z|da|k)?sh\b|\b(ba|z|da|k)?sh\s+(-c\s+)?["']?[<$]\(\s*(curl|wget)\b|\b(iex|invoke-expression)\b.{0,40}\b(iwr|irm|invoke-webrequest|downloadstring)\b|\b(iwr|irm|invoke-webrequest)\b[^|]*\|\s*(iex|invoke-expression)\b`)
+var remoteScript = lazyregexp.New(`(?i)\b(curl|wget)\b[^|;&#]*\|\s*(sudo\s+(-\w+\s+)*)?(env\s+)?(/(usr/)?bin/)?(ba|z|da|k)?sh\b|\b(ba|z|da|k)?sh\s+(-c\s+)?["']?[<$]\(\s*(curl|wget)\b|\b(iex|invoke-expression)\b.{0,40}\b(iwr|irm|invoke-webrequest|downloadstring)\b|\b(iwr|irm|invoke-webrequest)\b[^|]*\|\s*(iex|invoke-expression)\b`)
 
 // checkRemoteScripts finds downloads that a shell runs unseen, where commands
 // are kept: pipelines, images, scripts, make files and package manifests.

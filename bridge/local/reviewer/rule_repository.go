@@ -3,9 +3,11 @@ package reviewer
 import (
 	"path"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
-var hidesDiff = newPattern(`(^|\s)(linguist-generated(=true)?|-diff|linguist-vendored(=true)?|binary)(\s|$)`)
+var hidesDiff = lazyregexp.New(`(^|\s)(linguist-generated(=true)?|-diff|linguist-vendored(=true)?|binary)(\s|$)`)
 
 // checkRepositoryRules finds changes of the rules that reviewers and agents work
 // under.

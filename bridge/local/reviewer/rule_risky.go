@@ -2,6 +2,8 @@ package reviewer
 
 import (
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // riskyLine is code that is wrong more often than it is right.
@@ -9,7 +11,7 @@ type riskyLine struct {
 	applies func(language) bool
 	// hint must be in the line; it spares the expression on most lines.
 	hint       string
-	expression *pattern
+	expression *lazyregexp.Regexp
 	title      string
 	why        string
 }
@@ -24,44 +26,44 @@ const (
 )
 
 var riskyLines = []riskyLine{
-	{only(langGo), "InsecureSkipVerify", newPattern(`InsecureSkipVerify\s*[:=]\s*true\b`), "Certificate check turned off", noCertificate},
-	{only(langPython), "verify", newPattern(`[(,\s]verify\s*=\s*False\b`), "Certificate check turned off", noCertificate},
-	{only(langPython), "_create_unverified_context", newPattern(`ssl\._create_unverified_context\b`), "Certificate check turned off", noCertificate},
-	{language.isScript, "rejectUnauthorized", newPattern(`rejectUnauthorized["']?\s*:\s*false\b`), "Certificate check turned off", noCertificate},
-	{anyLanguage, "NODE_TLS_REJECT_UNAUTHORIZED", newPattern(`NODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0`), "Certificate check turned off", noCertificate},
-	{isShellLike, "curl", newPattern(`\bcurl\b[^|;]*(\s-[a-zA-Z]*k[a-zA-Z]*\s|--insecure\b)`), "Certificate check turned off", noCertificate},
-	{isShellLike, "--no-check-certificate", newPattern(`\bwget\s.*--no-check-certificate\b`), "Certificate check turned off", noCertificate},
-	{isShellLike, "sslVerify", newPattern(`http\.sslVerify[ =]["']?false\b`), "Certificate check turned off", noCertificate},
+	{only(langGo), "InsecureSkipVerify", lazyregexp.New(`InsecureSkipVerify\s*[:=]\s*true\b`), "Certificate check turned off", noCertificate},
+	{only(langPython), "verify", lazyregexp.New(`[(,\s]verify\s*=\s*False\b`), "Certificate check turned off", noCertificate},
+	{only(langPython), "_create_unverified_context", lazyregexp.New(`ssl\._create_unverified_context\b`), "Certificate check turned off", noCertificate},
+	{language.isScript, "rejectUnauthorized", lazyregexp.New(`rejectUnauthorized["']?\s*:\s*false\b`), "Certificate check turned off", noCertificate},
+	{anyLanguage, "NODE_TLS_REJECT_UNAUTHORIZED", lazyregexp.New(`NODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*[:=]\s*["']?0`), "Certificate check turned off", noCertificate},
+	{isShellLike, "curl", lazyregexp.New(`\bcurl\b[^|;]*(\s-[a-zA-Z]*k[a-zA-Z]*\s|--insecure\b)`), "Certificate check turned off", noCertificate},
+	{isShellLike, "--no-check-certificate", lazyregexp.New(`\bwget\s.*--no-check-certificate\b`), "Certificate check turned off", noCertificate},
+	{isShellLike, "sslVerify", lazyregexp.New(`http\.sslVerify[ =]["']?false\b`), "Certificate check turned off", noCertificate},
 
-	{language.isScript, "eval(", newPattern(`(^|[^\w.$])(window\.)?eval\(\s*[^)\s]`), "`eval` of text", runsText},
-	{language.isScript, "new Function(", newPattern(`\bnew Function\(\s*[^)\s]`), "`new Function` of text", runsText},
-	{only(langPython), "eval(", newPattern(`(^|[^\w."'])eval\(\s*[^)\s]`), "`eval` of text", runsText},
-	{only(langPython), "exec(", newPattern(`(^|[^\w."'])exec\(\s*[^)\s]`), "`exec` of text", runsText},
-	{only(langPHP), "eval(", newPattern(`(^|[^\w>:$])eval\(`), "`eval` of text", runsText},
-	{only(langRuby), "eval(", newPattern(`(^|[^\w.])eval\(`), "`eval` of text", runsText},
-	{only(langPython), "pickle.load", newPattern(`(^|[^\w"'])pickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
-	{only(langPython), "yaml.load(", newPattern(`\byaml\.load\(([^),]*\)|[^)]*Loader=yaml\.(Unsafe|Full)?Loader\b)`), "`yaml.load` without a safe loader", "A document can create any object. Use `yaml.safe_load`."},
+	{language.isScript, "eval(", lazyregexp.New(`(^|[^\w.$])(window\.)?eval\(\s*[^)\s]`), "`eval` of text", runsText},
+	{language.isScript, "new Function(", lazyregexp.New(`\bnew Function\(\s*[^)\s]`), "`new Function` of text", runsText},
+	{only(langPython), "eval(", lazyregexp.New(`(^|[^\w."'])eval\(\s*[^)\s]`), "`eval` of text", runsText},
+	{only(langPython), "exec(", lazyregexp.New(`(^|[^\w."'])exec\(\s*[^)\s]`), "`exec` of text", runsText},
+	{only(langPHP), "eval(", lazyregexp.New(`(^|[^\w>:$])eval\(`), "`eval` of text", runsText},
+	{only(langRuby), "eval(", lazyregexp.New(`(^|[^\w.])eval\(`), "`eval` of text", runsText},
+	{only(langPython), "pickle.load", lazyregexp.New(`(^|[^\w"'])pickle\.loads?\(`), "Unpickling", "Whoever wrote the data chooses what code runs. Use a format that holds data only."},
+	{only(langPython), "yaml.load(", lazyregexp.New(`\byaml\.load\(([^),]*\)|[^)]*Loader=yaml\.(Unsafe|Full)?Loader\b)`), "`yaml.load` without a safe loader", "A document can create any object. Use `yaml.safe_load`."},
 
-	{language.isScript, "dangerouslySetInnerHTML", newPattern(`\bdangerouslySetInnerHTML\s*[=:]`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
-	{language.isScript, "nnerHTML", newPattern("\\.innerHTML\\s*\\+?=\\s*([^\\s=\"'`]|`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
-	{language.isScript, "v-html", newPattern(`\sv-html=`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "dangerouslySetInnerHTML", lazyregexp.New(`\bdangerouslySetInnerHTML\s*[=:]`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "nnerHTML", lazyregexp.New("\\.innerHTML\\s*\\+?=\\s*([^\\s=\"'`]|`[^`]*\\$\\{|[\"'][^\"']*[\"']\\s*\\+)"), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
+	{language.isScript, "v-html", lazyregexp.New(`\sv-html=`), "HTML put in unescaped", "With text of others in it, they run scripts in your users' browsers."},
 
-	{only(langPython), "shell", newPattern(`\bshell\s*=\s*True\b`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
-	{only(langPython), "os.system(", newPattern(`\bos\.system\(\s*(f["']|[^"'\s)]|["'][^"']*["']\s*[%+.])`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
-	{only(langGo), "exec.Command", newPattern(`exec\.Command(Context)?\((\w+,\s*)?"(/bin/)?(ba)?sh",\s*"-l?c",\s*([^"\s]|"[^"]*"\s*\+)`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langPython), "shell", lazyregexp.New(`\bshell\s*=\s*True\b`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langPython), "os.system(", lazyregexp.New(`\bos\.system\(\s*(f["']|[^"'\s)]|["'][^"']*["']\s*[%+.])`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
+	{only(langGo), "exec.Command", lazyregexp.New(`exec\.Command(Context)?\((\w+,\s*)?"(/bin/)?(ba)?sh",\s*"-l?c",\s*([^"\s]|"[^"]*"\s*\+)`), "Command goes through a shell", "Text of others in it becomes commands. Pass a list of arguments instead."},
 
-	{anyLanguage, "777", newPattern(`\bchmod\b[^;|&]{0,40}[\s(,'"]0?o?777\b|\bmode=["']?0?777\b`), "Everyone may write", "`777` lets every account on the machine change what is there."},
-	{only(langGo), "777", newPattern(`\b(Mkdir|MkdirAll|WriteFile|OpenFile|Chmod)\(.*\b0o?777\b`), "Everyone may write", "`0777` lets every account on the machine change what is there, where the umask allows it."},
+	{anyLanguage, "777", lazyregexp.New(`\bchmod\b[^;|&]{0,40}[\s(,'"]0?o?777\b|\bmode=["']?0?777\b`), "Everyone may write", "`777` lets every account on the machine change what is there."},
+	{only(langGo), "777", lazyregexp.New(`\b(Mkdir|MkdirAll|WriteFile|OpenFile|Chmod)\(.*\b0o?777\b`), "Everyone may write", "`0777` lets every account on the machine change what is there, where the umask allows it."},
 
-	{only(langGo), "Sprintf", newPattern(`(?i)Sprintf\(\s*["` + "`" + `]\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"` + "`" + `]*%[svq]`), "SQL put together from text", injection},
-	{anyLanguage, "+", newPattern(`(?i)["'](SELECT\s[^"]*\sFROM\s[^"]*\sWHERE\s|INSERT\s+INTO\s[^"]*VALUES|UPDATE\s[^"]*\sSET\s|DELETE\s+FROM\s[^"]*WHERE\s)[^"]*["']\s*\+\s*[A-Za-z_$(]`), "SQL put together from text", injection},
-	{only(langPython), "", newPattern(`(?i)\bf["']{1,3}\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"']*['"]?\{`), "SQL put together from text", injection},
-	{only(langPython), "%", newPattern(`(?i)["']\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s).*%s.*["']\s*%\s*[\w(]`), "SQL put together from text", injection},
-	{language.isScript, "${", newPattern("(?i)(^|[^\\w.)])`\\s*(SELECT\\s.*\\sFROM\\s.*\\sWHERE\\s|INSERT\\s+INTO\\s.*VALUES|UPDATE\\s.*\\sSET\\s|DELETE\\s+FROM\\s.*WHERE\\s)[^`]*\\$\\{"), "SQL put together from text", injection},
+	{only(langGo), "Sprintf", lazyregexp.New(`(?i)Sprintf\(\s*["` + "`" + `]\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"` + "`" + `]*%[svq]`), "SQL put together from text", injection},
+	{anyLanguage, "+", lazyregexp.New(`(?i)["'](SELECT\s[^"]*\sFROM\s[^"]*\sWHERE\s|INSERT\s+INTO\s[^"]*VALUES|UPDATE\s[^"]*\sSET\s|DELETE\s+FROM\s[^"]*WHERE\s)[^"]*["']\s*\+\s*[A-Za-z_$(]`), "SQL put together from text", injection},
+	{only(langPython), "", lazyregexp.New(`(?i)\bf["']{1,3}\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s)[^"']*['"]?\{`), "SQL put together from text", injection},
+	{only(langPython), "%", lazyregexp.New(`(?i)["']\s*(SELECT\s.*\sFROM\s.*\sWHERE\s|INSERT\s+INTO\s.*VALUES|UPDATE\s.*\sSET\s|DELETE\s+FROM\s.*WHERE\s).*%s.*["']\s*%\s*[\w(]`), "SQL put together from text", injection},
+	{language.isScript, "${", lazyregexp.New("(?i)(^|[^\\w.)])`\\s*(SELECT\\s.*\\sFROM\\s.*\\sWHERE\\s|INSERT\\s+INTO\\s.*VALUES|UPDATE\\s.*\\sSET\\s|DELETE\\s+FROM\\s.*WHERE\\s)[^`]*\\$\\{"), "SQL put together from text", injection},
 
-	{only(langGo), "_ = err", newPattern(`^\s*_ = err\s*$`), "Error swallowed", swallowed},
-	{only(langRuby), "rescue nil", newPattern(`\brescue nil\s*$`), "Error swallowed", swallowed},
-	{isCurly, "catch", newPattern(`\bcatch\s*(\([^)]*\)\s*)?\{\s*\}`), "Error swallowed", swallowed},
+	{only(langGo), "_ = err", lazyregexp.New(`^\s*_ = err\s*$`), "Error swallowed", swallowed},
+	{only(langRuby), "rescue nil", lazyregexp.New(`\brescue nil\s*$`), "Error swallowed", swallowed},
+	{isCurly, "catch", lazyregexp.New(`\bcatch\s*(\([^)]*\)\s*)?\{\s*\}`), "Error swallowed", swallowed},
 }
 
 func isShellLike(l language) bool {
@@ -78,10 +80,10 @@ func isCurly(l language) bool {
 }
 
 var (
-	opensCatch = newPattern(`\bcatch\s*(\([^)]*\)\s*)?\{\s*$`)
-	catchesAll = newPattern(`^\s*except(\s+(Exception|BaseException)(\s+as\s+\w+)?)?\s*:\s*(pass\s*)?$`)
-	bareExcept = newPattern(`^\s*except\s*:`)
-	passAlone  = newPattern(`^(pass|\.\.\.)$`)
+	opensCatch = lazyregexp.New(`\bcatch\s*(\([^)]*\)\s*)?\{\s*$`)
+	catchesAll = lazyregexp.New(`^\s*except(\s+(Exception|BaseException)(\s+as\s+\w+)?)?\s*:\s*(pass\s*)?$`)
+	bareExcept = lazyregexp.New(`^\s*except\s*:`)
+	passAlone  = lazyregexp.New(`^(pass|\.\.\.)$`)
 )
 
 // checkRiskyCode finds risky lines in code and configuration. Tests and examples

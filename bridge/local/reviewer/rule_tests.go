@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // skipMark is how a test is switched off, or all others are.
 type skipMark struct {
 	applies    func(language) bool
-	expression *pattern
+	expression *lazyregexp.Regexp
 	focus      bool
 	// anywhere is set where tests live among code.
 	anywhere bool
@@ -18,19 +20,19 @@ type skipMark struct {
 func isJVM(l language) bool { return l == langJava || l == langKotlin || l == langScala }
 
 var skipMarks = []skipMark{
-	{only(langGo), newPattern(`\b(t|b|f|s\.T\(\))\.Skip(f|Now)?\(`), false, false},
-	{only(langGo), newPattern(`^\s*(var _ = )?(F|P|X)(It|Describe|Context|DescribeTable)\(`), true, false},
-	{language.isScript, newPattern(`(^|[^\w.])(it|test|describe|context|suite)(\.\w+)*\.only(\(|\.|` + "`" + `)|^\s*(fit|fdescribe)\(`), true, false},
-	{language.isScript, newPattern(`(^|[^\w.])(it|test|describe|context|suite)\.(skip|todo)(\(|\.)|^\s*x(it|test|describe|context)\(`), false, false},
-	{only(langPython), newPattern(`@(pytest\.mark\.skip|unittest\.skip|skip)\b(\(|\s*$)|^\s*(pytest\.skip|self\.skipTest)\(`), false, false},
-	{isJVM, newPattern(`^\s*@(Ignore|Disabled)\b`), false, false},
-	{only(langCSharp), newPattern(`^\s*\[(Ignore\b|(Fact|Theory)\(\s*Skip\s*=)`), false, false},
-	{only(langRust), newPattern(`^\s*#\[ignore\b`), false, true},
-	{only(langRuby), newPattern(`^\s*(xit|xdescribe|xcontext|xspecify)\b|^\s*(skip|pending)(\s+["']|\s*$|\()`), false, false},
-	{only(langRuby), newPattern(`^\s*(fit|fdescribe|fcontext)\b|\bfocus:\s*true\b`), true, false},
-	{only(langPHP), newPattern(`->markTestSkipped\(`), false, false},
-	{only(langElixir), newPattern(`^\s*@(tag|describetag|moduletag)\s+:?skip\b`), false, false},
-	{only(langSwift), newPattern(`\bXCTSkip\(`), false, false},
+	{only(langGo), lazyregexp.New(`\b(t|b|f|s\.T\(\))\.Skip(f|Now)?\(`), false, false},
+	{only(langGo), lazyregexp.New(`^\s*(var _ = )?(F|P|X)(It|Describe|Context|DescribeTable)\(`), true, false},
+	{language.isScript, lazyregexp.New(`(^|[^\w.])(it|test|describe|context|suite)(\.\w+)*\.only(\(|\.|` + "`" + `)|^\s*(fit|fdescribe)\(`), true, false},
+	{language.isScript, lazyregexp.New(`(^|[^\w.])(it|test|describe|context|suite)\.(skip|todo)(\(|\.)|^\s*x(it|test|describe|context)\(`), false, false},
+	{only(langPython), lazyregexp.New(`@(pytest\.mark\.skip|unittest\.skip|skip)\b(\(|\s*$)|^\s*(pytest\.skip|self\.skipTest)\(`), false, false},
+	{isJVM, lazyregexp.New(`^\s*@(Ignore|Disabled)\b`), false, false},
+	{only(langCSharp), lazyregexp.New(`^\s*\[(Ignore\b|(Fact|Theory)\(\s*Skip\s*=)`), false, false},
+	{only(langRust), lazyregexp.New(`^\s*#\[ignore\b`), false, true},
+	{only(langRuby), lazyregexp.New(`^\s*(xit|xdescribe|xcontext|xspecify)\b|^\s*(skip|pending)(\s+["']|\s*$|\()`), false, false},
+	{only(langRuby), lazyregexp.New(`^\s*(fit|fdescribe|fcontext)\b|\bfocus:\s*true\b`), true, false},
+	{only(langPHP), lazyregexp.New(`->markTestSkipped\(`), false, false},
+	{only(langElixir), lazyregexp.New(`^\s*@(tag|describetag|moduletag)\s+:?skip\b`), false, false},
+	{only(langSwift), lazyregexp.New(`\bXCTSkip\(`), false, false},
 }
 
 // checkSkippedTests finds tests that no longer run. A skip behind a condition,
@@ -67,14 +69,14 @@ func conditional(text string) bool {
 }
 
 // testFunction matches where a test is declared; the group is its name.
-var testFunction = map[language]*pattern{
-	langGo:         newPattern(`^func ((?:Test|Fuzz|Example)[A-Z_]\w*)\(`),
-	langPython:     newPattern(`^\s*(?:async )?def (test\w*)\(`),
-	langJavaScript: newPattern(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
-	langTypeScript: newPattern(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
-	langRuby:       newPattern(`^\s*(?:it ["'](.+?)["'] do|def test_\w+)`),
-	langRust:       newPattern(`^\s*(?:async )?fn (test_\w+)\(`),
-	langPHP:        newPattern(`function (test\w+)\(`),
+var testFunction = map[language]*lazyregexp.Regexp{
+	langGo:         lazyregexp.New(`^func ((?:Test|Fuzz|Example)[A-Z_]\w*)\(`),
+	langPython:     lazyregexp.New(`^\s*(?:async )?def (test\w*)\(`),
+	langJavaScript: lazyregexp.New(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
+	langTypeScript: lazyregexp.New(`^\s*(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,`),
+	langRuby:       lazyregexp.New(`^\s*(?:it ["'](.+?)["'] do|def test_\w+)`),
+	langRust:       lazyregexp.New(`^\s*(?:async )?fn (test_\w+)\(`),
+	langPHP:        lazyregexp.New(`function (test\w+)\(`),
 }
 
 // checkDeletedTests finds tests that went away and did not come back under the
@@ -167,9 +169,9 @@ func subject(name string) string {
 }
 
 // testCheck matches the names of check runs that run tests.
-var testCheck = newPattern(`(?i)(^|[^a-z])tests?([^a-z]|$)|pytest|jest|rspec|vitest|phpunit`)
+var testCheck = lazyregexp.New(`(?i)(^|[^a-z])tests?([^a-z]|$)|pytest|jest|rspec|vitest|phpunit`)
 
-var inlineTests = newPattern(`#\[(cfg\(test\)|test\b|tokio::test)|if __name__|import\.meta\.vitest`)
+var inlineTests = lazyregexp.New(`#\[(cfg\(test\)|test\b|tokio::test)|if __name__|import\.meta\.vitest`)
 
 // checkUntestedCode names code that comes without a test, in one finding, where
 // tests are the custom: in Go, or where a check of the head runs tests.

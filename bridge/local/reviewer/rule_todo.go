@@ -3,9 +3,11 @@ package reviewer
 import (
 	"fmt"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
-var todoComment = newPattern(`(//|#|/\*|^\s*\*|--|<!--|;).*\b(TODO|FIXME|HACK)\b`)
+var todoComment = lazyregexp.New(`(//|#|/\*|^\s*\*|--|<!--|;).*\b(TODO|FIXME|HACK)\b`)
 
 // checkTodos counts the work that is left for later, in one finding.
 func checkTodos(p *pull, found *collector) {

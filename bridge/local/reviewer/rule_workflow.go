@@ -4,21 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 var (
-	privilegedTrigger = newPattern(`(^|[\s\[,"'-])pull_request_target\b`)
-	writeAll          = newPattern(`^\s*permissions:\s*write-all\b`)
-	writeScope        = newPattern(`^\s*(actions|attestations|checks|contents|deployments|discussions|id-token|issues|packages|pages|pull-requests|repository-projects|security-events|statuses):\s*write\b`)
-	permissionsKey    = newPattern(`^\s*permissions:`)
-	headCheckout      = newPattern(`ref:.*(github\.event\.pull_request\.head\.(sha|ref)|github\.head_ref|refs/pull/)`)
-	secretUse         = newPattern(`\$\{\{[^}]*\bsecrets\.([A-Za-z_]\w*)`)
-	allSecrets        = newPattern(`(?i)tojson\(\s*secrets\s*\)|^\s*secrets:\s*inherit\b`)
-	usesAction        = newPattern(`^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)`)
-	fullSHA           = newPattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-	versionTag        = newPattern(`^v?\d+(\.\d+)*`)
-	untrustedText     = newPattern(`\$\{\{\s*(github\.head_ref|github\.event\.[\w.\[\]*-]*(title|body|message|head\.ref|head\.label|head_branch|(author|committer)\.(name|email)))\s*(\}\}|\|)`)
-	yamlKey           = newPattern(`^\s*(?:-\s+)?([\w-]+):`)
+	privilegedTrigger = lazyregexp.New(`(^|[\s\[,"'-])pull_request_target\b`)
+	writeAll          = lazyregexp.New(`^\s*permissions:\s*write-all\b`)
+	writeScope        = lazyregexp.New(`^\s*(actions|attestations|checks|contents|deployments|discussions|id-token|issues|packages|pages|pull-requests|repository-projects|security-events|statuses):\s*write\b`)
+	permissionsKey    = lazyregexp.New(`^\s*permissions:`)
+	headCheckout      = lazyregexp.New(`ref:.*(github\.event\.pull_request\.head\.(sha|ref)|github\.head_ref|refs/pull/)`)
+	secretUse         = lazyregexp.New(`\$\{\{[^}]*\bsecrets\.([A-Za-z_]\w*)`)
+	allSecrets        = lazyregexp.New(`(?i)tojson\(\s*secrets\s*\)|^\s*secrets:\s*inherit\b`)
+	usesAction        = lazyregexp.New(`^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)`)
+	fullSHA           = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	versionTag        = lazyregexp.New(`^v?\d+(\.\d+)*`)
+	untrustedText     = lazyregexp.New(`\$\{\{\s*(github\.head_ref|github\.event\.[\w.\[\]*-]*(title|body|message|head\.ref|head\.label|head_branch|(author|committer)\.(name|email)))\s*(\}\}|\|)`)
+	yamlKey           = lazyregexp.New(`^\s*(?:-\s+)?([\w-]+):`)
 )
 
 // checkWorkflows finds CI that gains rights, or gives strangers a way in.

@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/liaison-bot/liaison/internal/lazyregexp"
 )
 
 // Value is one line of the file.
@@ -28,7 +29,7 @@ const maxFile = 1 << 20
 
 // plain is a value that every reader of such files takes as it is: none of them
 // agrees with the others about quotes.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]*$`)
+var plain = lazyregexp.New(`^[A-Za-z0-9_./:@%+=,-]*$`)
 
 // Check reports whether Set would be refused, before there is anything to lose.
 func Check(path string, names []string, replace bool) error {
