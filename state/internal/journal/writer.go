@@ -20,9 +20,11 @@ const (
 	// A flush of what was written over zeros is half as long as one that makes
 	// the file longer, since nothing but the data has to be written. Zeros for
 	// the next ones are written along with every so many bytes of small batches;
-	// large ones would only be written twice.
-	prepareSize = 1 << 20
-	smallBatch  = 64 << 10
+	// large ones would only be written twice. A young segment is given as much as
+	// it has: many services never need more, and the first delivery waits for it.
+	prepareSize    = 1 << 20
+	prepareAtLeast = 64 << 10
+	smallBatch     = 64 << 10
 	// keepBuffer is the largest buffer worth keeping: a pull request's payload fits.
 	keepBuffer = 64 << 10
 	keepBatch  = 2 << 20
@@ -290,11 +292,12 @@ func (j *Journal) roll() error {
 // fail: then the file grows with what is written.
 func (j *Journal) prepare(to int64) {
 	w := &j.writer
-	if to <= w.prepared || w.prepared >= j.opts.SegmentSize || j.opts.Ahead != nil && !j.opts.Ahead(prepareSize) {
+	size := min(max(w.end, prepareAtLeast), prepareSize)
+	if to <= w.prepared || w.prepared >= j.opts.SegmentSize || j.opts.Ahead != nil && !j.opts.Ahead(size) {
 		return
 	}
-	n, _ := w.f.WriteAt(zeros[:], w.prepared)
-	if n == len(zeros) {
+	n, _ := w.f.WriteAt(zeros[:size], w.prepared)
+	if int64(n) == size {
 		j.reach(w.prepared + int64(n))
 		return
 	}
