@@ -151,13 +151,9 @@ func Load(environ []string, file string) (*Config, error) {
 
 // unknown returns the names in env that only we could have a use for and do not know.
 func unknown(env map[string]string) []string {
-	known := map[string]bool{}
-	for _, s := range Settings() {
-		known[s.Env] = true
-	}
 	var names []string
 	for name := range env {
-		if strings.HasPrefix(name, "LIAISON_") && !known[name] {
+		if _, known := declared()[name]; !known && strings.HasPrefix(name, "LIAISON_") {
 			names = append(names, name)
 		}
 	}

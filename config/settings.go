@@ -1,5 +1,7 @@
 package config
 
+import "sync"
+
 // The environment names of the settings. They are a contract.
 const (
 	EnvPort             = "PORT"
@@ -239,12 +241,20 @@ func Settings() []Setting {
 	}
 }
 
+// declared holds every setting by its name in the environment.
+var declared = sync.OnceValue(func() map[string]Setting {
+	all := map[string]Setting{}
+	for _, s := range Settings() {
+		all[s.Env] = s
+	}
+	return all
+})
+
 // setting returns the declaration of a setting that exists.
 func setting(env string) Setting {
-	for _, s := range Settings() {
-		if s.Env == env {
-			return s
-		}
+	s, ok := declared()[env]
+	if !ok {
+		panic("config: undeclared setting " + env)
 	}
-	panic("config: undeclared setting " + env)
+	return s
 }
