@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/liaison-bot/liaison/cmd/liaison/internal/relay"
 	"github.com/liaison-bot/liaison/config"
@@ -41,6 +42,11 @@ func (u *gitHubUpkeep) relayTo(door http.Handler, secrets []string, log *slog.Lo
 
 // run works until ctx ends.
 func (u *gitHubUpkeep) run(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(checkAfter):
+	}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if u.SweepEvery > 0 {

@@ -98,8 +98,8 @@ const (
 	// checkEvery is how often platforms are asked; a failed check is asked again sooner.
 	checkEvery = 10 * time.Minute
 	recheck    = time.Minute
-	// checkAfter is how long after the start they are asked first: the bridge is a
-	// process that starts with it, and deliveries that come at once go before.
+	// checkAfter is how long after the start anybody is asked anything: the bridge is
+	// a process that starts with it, and deliveries that come at once go before.
 	checkAfter  = 250 * time.Millisecond
 	checkBudget = 45 * time.Second
 )
