@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/liaison-bot/liaison/approvals"
 	"github.com/liaison-bot/liaison/bridge/local/chat/chattest"
@@ -175,6 +174,17 @@ func TestAnExecutableCutShortIsNotRepeated(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the tool is a shell script")
 	}
+	for _, again := range []string{"", "approval.unknown.storing", "approval.unknown.stored"} {
+		t.Run(again, func(t *testing.T) {
+			t.Parallel()
+			cutShort(t, again)
+		})
+	}
+}
+
+// cutShort kills the service while an executable runs, and the next one at a point
+// of its own, if any.
+func cutShort(t *testing.T, again string) {
 	c := newShipping(t)
 	var err error
 	if c.binary, err = withFailpoints(); err != nil {
@@ -183,10 +193,10 @@ func TestAnExecutableCutShortIsNotRepeated(t *testing.T) {
 	c.start("LIAISON_FAILPOINT=approval.ran")
 	root, card := c.askToShip()
 	c.slack.Click(slackChannel, card, slackAnn, "liaison.approve")
-	select {
-	case <-c.p.done:
-	case <-time.After(patience):
-		t.Fatal("the process does not come to the point")
+	c.dies()
+	if again != "" {
+		c.start("LIAISON_FAILPOINT=" + again)
+		c.dies()
 	}
 	c.start()
 	slackWait(t, c.slack, "the card that says so", func() bool {

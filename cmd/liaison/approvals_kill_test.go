@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"context"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -40,6 +41,15 @@ func TestKillAtEachStepOfAnApproval(t *testing.T) {
 		a.hub.ClosePullRequest(repo, a.pull.Number)
 		return a.hub.Event(repo, a.pull.Number, "closed")
 	}
+	refused := func(a asked) sim.Webhook {
+		a.hub.Fail(sim.Fault{Method: http.MethodPost, PathPattern: "/repos/*/*/issues/*/labels", Status: http.StatusForbidden,
+			Body: `{"message":"Resource not accessible by integration"}`})
+		return approve(a)
+	}
+	push := func(a asked) sim.Webhook {
+		a.hub.Push(repo, a.pull.Number, map[string]sim.Change{"README.md": sim.Write("Run it.\n")})
+		return a.hub.Event(repo, a.pull.Number, "synchronize")
+	}
 	for _, tt := range []struct {
 		point, policy string
 		decide        func(asked) sim.Webhook // nil lets the time run out
@@ -67,6 +77,10 @@ func TestKillAtEachStepOfAnApproval(t *testing.T) {
 		{"approval.voted.stored", "  minApprovals: 2\n", approve, []approvals.State{approvals.Done}},
 		{"approval.denied.storing", "", deny, []approvals.State{approvals.Denied}},
 		{"approval.denied.stored", "", deny, []approvals.State{approvals.Denied}},
+		{"approval.failed.storing", "", refused, []approvals.State{approvals.Failed}},
+		{"approval.failed.stored", "", refused, []approvals.State{approvals.Failed}},
+		{"approval.superseded.storing", "", push, []approvals.State{approvals.Superseded}},
+		{"approval.superseded.stored", "", push, []approvals.State{approvals.Superseded}},
 		{"approval.cancelled.storing", "", leave, []approvals.State{approvals.Cancelled}},
 		{"approval.cancelled.stored", "", leave, []approvals.State{approvals.Cancelled}},
 		{"approval.reminded.storing", "  expiresAfter: 4s\n", nil, []approvals.State{approvals.Expired}},
@@ -100,11 +114,7 @@ func TestKillAtEachStepOfAnApproval(t *testing.T) {
 				}
 			}
 			decide()
-			select {
-			case <-c.p.done:
-			case <-time.After(patience):
-				t.Fatal("the process does not come to the point")
-			}
+			c.dies()
 			c.start()
 			for _, again := range hooks { // as people do who saw that it failed
 				c.try(again)
@@ -131,6 +141,16 @@ func (c *circle) try(hook sim.Webhook) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	_, _ = c.hub.Deliver(ctx, c.p.url+"/webhooks/github", hook) // it is sent again
+}
+
+// dies waits until the process has come to its point.
+func (c *circle) dies() {
+	c.t.Helper()
+	select {
+	case <-c.p.done:
+	case <-time.After(patience):
+		c.t.Fatal("the process does not come to the point")
+	}
 }
 
 func (c *circle) isDead() bool {

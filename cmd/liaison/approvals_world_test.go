@@ -144,12 +144,13 @@ func (a asked) operator(decision string) int {
 // ends are what the cards of approvals say that have ended: the check's conclusion,
 // and a part of what people read everywhere.
 var ends = map[approvals.State]struct{ conclusion, says string }{
-	approvals.Done:      {"success", ", and done"},
-	approvals.Failed:    {"failure", ", and failed"},
-	approvals.Unknown:   {"failure", "whether it happened is not known"},
-	approvals.Denied:    {"neutral", "Denied"},
-	approvals.Expired:   {"timed_out", "Expired"},
-	approvals.Cancelled: {"cancelled", "Cancelled"},
+	approvals.Done:       {"success", ", and done"},
+	approvals.Failed:     {"failure", ", and failed"},
+	approvals.Unknown:    {"failure", "whether it happened is not known"},
+	approvals.Denied:     {"neutral", "Denied"},
+	approvals.Expired:    {"timed_out", "Expired"},
+	approvals.Cancelled:  {"cancelled", "Cancelled"},
+	approvals.Superseded: {"cancelled", "Not wanted any more"},
 }
 
 // settled waits until an approval has ended and every card says so without a button,
