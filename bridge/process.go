@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/liaison-bot/liaison/bridge/internal/processgroup"
+	"github.com/liaison-bot/liaison/internal/processgroup"
 )
 
 // drainDelay bounds how long a process that has exited is waited for because a
@@ -74,7 +74,7 @@ func (p *process) own(started chan<- error) {
 		started <- err
 		return
 	}
-	group, err := processgroup.New(p.cmd.Process.Pid)
+	group, err := processgroup.New(p.cmd.Process.Pid, processgroup.Limits{})
 	if err != nil {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()

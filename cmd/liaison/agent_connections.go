@@ -15,6 +15,7 @@ import (
 
 	"github.com/liaison-bot/liaison/agent"
 	"github.com/liaison-bot/liaison/bridge"
+	"github.com/liaison-bot/liaison/internal/processgroup"
 	"github.com/liaison-bot/liaison/tools"
 )
 
@@ -90,6 +91,33 @@ func (c connector) server(ctx context.Context, one agent.Connection, dir string,
 	return server, nil
 }
 
+// runWhole runs a command, and ends what it has started with it.
+func runWhole(cmd *exec.Cmd) error {
+	var group processgroup.Group
+	cmd.SysProcAttr = processgroup.Attributes()
+	started := make(chan struct{})
+	cmd.Cancel = func() error {
+		<-started
+		return group.Kill()
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var err error
+	if group, err = processgroup.New(cmd.Process.Pid, processgroup.Limits{}); err != nil {
+		err = errors.Join(err, cmd.Process.Kill())
+	}
+	close(started)
+	if err != nil {
+		return errors.Join(err, cmd.Wait())
+	}
+	defer group.Close()
+	if processgroup.AwaitExit(cmd.Process.Pid) {
+		_ = group.Kill() // it fails where nobody is left
+	}
+	return cmd.Wait()
+}
+
 // headers runs a connection's command. Its error goes on from the command's name, and
 // shows nothing of what it printed.
 func (c connector) headers(ctx context.Context, one agent.Connection, dir string, t tools.Turn) (map[string]string, error) {
@@ -99,7 +127,7 @@ func (c connector) headers(ctx context.Context, one agent.Connection, dir string
 	out, said := &atMost{left: maxHeaders}, &atMost{left: maxHeadersSaid}
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, out, said, headersGrace
 	cmd.Env = c.environment(one, t)
-	err := cmd.Run()
+	err := runWhole(cmd)
 	if err != nil {
 		c.log.Error("the command for a connection's headers failed", "connection", one.Name, "session", t.SessionID,
 			"error", err, "stderr", c.redact(said.text.String()))

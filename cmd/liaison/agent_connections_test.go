@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -115,6 +116,18 @@ func TestACommandGivesHeadersForASession(t *testing.T) {
 		got, err := connectorWith(env, &log).servers(&agent.Definition{Connections: []agent.Connection{one}})(t.Context(), tools.Turn{})
 		if names := got["docs"].Headers["X-Names"]; err != nil || strings.Contains(names, "GITHUB") || !strings.Contains(names, "LIAISON_SESSION_ID") {
 			t.Errorf("it has %q, %v", names, err)
+		}
+	})
+	t.Run("leaves a child that holds its output", func(t *testing.T) {
+		t.Parallel()
+		if runtime.GOOS != "linux" {
+			t.Skip("what a command has left is found out by its output here")
+		}
+		var log bytes.Buffer
+		one := agent.Connection{Name: "docs", Transport: agent.HTTP, URL: "https://docs.example", HeadersCommand: []string{me, headersMode, "leave a child"}}
+		got, err := connectorWith(env, &log).servers(&agent.Definition{Connections: []agent.Connection{one}})(t.Context(), tools.Turn{})
+		if err != nil || got["docs"].Headers["X-Key"] != "left" {
+			t.Errorf("got %+v, %v: the child is still there", got["docs"].Headers, err)
 		}
 	})
 	t.Run("not there", func(t *testing.T) {

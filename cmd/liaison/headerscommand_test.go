@@ -3,8 +3,10 @@ package main_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // headersMode makes the test's own executable the command of a connection.
@@ -27,6 +29,15 @@ func runHeadersCommand(args []string) int {
 		fmt.Println(`{"Authorization":"half"}`)
 		fmt.Fprintln(os.Stderr, "the token service says no to hunter2")
 		return 3
+	case "leave a child":
+		child := exec.Command(os.Args[0], headersMode, "stay")
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			return 1
+		}
+		fmt.Print(`{"X-Key":"left"}`)
+	case "stay":
+		<-time.After(time.Hour)
 	case "flood":
 		fmt.Print(strings.Repeat("x", 1<<20))
 	default:

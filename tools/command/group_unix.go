@@ -5,18 +5,12 @@ package command
 import (
 	"os"
 	"syscall"
+
+	"github.com/liaison-bot/liaison/internal/processgroup"
 )
 
-// group is the process group that a tool leads: its id is the tool's own.
-type group int
-
-func newGroup(pid int) (group, error) { return group(pid), nil }
-
-func (g group) terminate() error { return syscall.Kill(-int(g), syscall.SIGTERM) }
-
-func (g group) kill() error { return syscall.Kill(-int(g), syscall.SIGKILL) }
-
-func (group) close() {}
+// groupLimits has none: each program of a tool is limited when it starts.
+var groupLimits processgroup.Limits
 
 // signalled says which signal ended a process.
 func signalled(state *os.ProcessState) string {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/liaison-bot/liaison/internal/processgroup"
 )
 
 // process is one run of a program.
@@ -26,7 +28,7 @@ type process struct {
 
 	// mu guards against a signal to a process id that is not ours any more.
 	mu     sync.Mutex
-	group  group
+	group  processgroup.Group
 	reaped bool
 }
 
@@ -45,7 +47,7 @@ func (p *process) run(ctx context.Context) error {
 	p.cmd.Env, p.cmd.Dir = p.env, p.dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(p.input), p.stdout, p.stderr
 	p.cmd.WaitDelay = drain
-	p.cmd.SysProcAttr = attributes()
+	p.cmd.SysProcAttr = processgroup.Attributes()
 	closeOnExec()
 
 	started, done := make(chan error, 1), make(chan struct{})
@@ -57,18 +59,18 @@ func (p *process) run(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-p.stdout.full:
-		p.signal(group.kill)
+		p.signal(processgroup.Group.Kill)
 		<-done
 		return nil
 	case <-ctx.Done():
 	}
-	p.signal(group.terminate)
+	p.signal(processgroup.Group.Terminate)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-done:
 	case <-timer.C:
-		p.signal(group.kill)
+		p.signal(processgroup.Group.Kill)
 		<-done
 	}
 	return ctx.Err()
@@ -83,7 +85,7 @@ func (p *process) own(started chan<- error, done chan<- struct{}) {
 		started <- err
 		return
 	}
-	g, err := newGroup(p.cmd.Process.Pid)
+	g, err := processgroup.New(p.cmd.Process.Pid, groupLimits)
 	if err != nil {
 		_ = p.cmd.Process.Kill() // it is not known to anybody yet
 		_ = p.cmd.Wait()
@@ -97,18 +99,18 @@ func (p *process) own(started chan<- error, done chan<- struct{}) {
 
 	// Where the system tells of an exit without reaping, the group is still certain to
 	// be ours when what was left behind in it is ended.
-	exited := awaitExit(p.cmd.Process.Pid)
+	exited := processgroup.AwaitExit(p.cmd.Process.Pid)
 	if exited {
-		p.signal(group.kill)
+		p.signal(processgroup.Group.Kill)
 		endStrays(p.mark)
 	}
 	err = p.cmd.Wait()
 	p.mu.Lock()
 	p.reaped = true
 	if !exited {
-		_ = p.group.kill() // it fails where nobody is left
+		_ = p.group.Kill() // it fails where nobody is left
 	}
-	p.group.close()
+	p.group.Close()
 	p.mu.Unlock()
 	p.exit = p.ended(err)
 	close(done)
@@ -127,7 +129,7 @@ func (p *process) ended(err error) exit {
 	return exit{text: "it did not end by itself: " + signalled(state)}
 }
 
-func (p *process) signal(send func(group) error) {
+func (p *process) signal(send func(processgroup.Group) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {

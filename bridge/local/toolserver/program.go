@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/liaison-bot/liaison/bridge/internal/processgroup"
+	"github.com/liaison-bot/liaison/internal/processgroup"
 )
 
 const (
@@ -69,7 +69,7 @@ func (p *program) own(started chan<- error) {
 		started <- err
 		return
 	}
-	group, err := processgroup.New(p.cmd.Process.Pid)
+	group, err := processgroup.New(p.cmd.Process.Pid, processgroup.Limits{})
 	if err != nil {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()

@@ -7,8 +7,9 @@ import "syscall"
 // Group is the group that a program leads: its id is the program's own.
 type Group int
 
-// New returns the group of a program that was just started with [Attributes].
-func New(pid int) (Group, error) { return Group(pid), nil }
+// New returns the group of a program that was just started with [Attributes]. These
+// systems limit programs one by one, before they start, and no groups.
+func New(pid int, _ Limits) (Group, error) { return Group(pid), nil }
 
 // Terminate asks all of the group to end.
 func (g Group) Terminate() error { return syscall.Kill(-int(g), syscall.SIGTERM) }

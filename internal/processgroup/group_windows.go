@@ -18,7 +18,7 @@ func Attributes() *syscall.SysProcAttr {
 }
 
 // New returns the job of a program that was just started with [Attributes].
-func New(pid int) (Group, error) {
+func New(pid int, l Limits) (Group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return 0, fmt.Errorf("create a job object: %w", err)
@@ -27,6 +27,14 @@ func New(pid int) (Group, error) {
 		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
 			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 		},
+	}
+	if l.Memory > 0 {
+		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_JOB_MEMORY
+		limits.JobMemoryLimit = uintptr(l.Memory)
+	}
+	if l.Processes > 0 {
+		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
+		limits.BasicLimitInformation.ActiveProcessLimit = uint32(l.Processes)
 	}
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
@@ -50,7 +58,7 @@ func assign(job windows.Handle, pid int) error {
 }
 
 // Terminate does nothing: there is no signal that a program without a window
-// would see. The Shutdown call has already asked.
+// would see.
 func (Group) Terminate() error { return nil }
 
 // Kill ends all of the group at once.
