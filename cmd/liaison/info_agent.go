@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -140,7 +141,7 @@ is 1 for a folder that cannot be used.`,
 		if err != nil {
 			return err
 		}
-		show := con.showAgent
+		show := func(info *agentInfo) error { return con.showAgent(info, strings.Join(args, "")) }
 		if conn.json {
 			show = func(info *agentInfo) error { return writeJSON(con.out, info) }
 		}
@@ -178,8 +179,8 @@ func (c *connection) agent(ctx context.Context, args []string) (*agentInfo, erro
 	return answer.Agent, nil
 }
 
-// showAgent shows an agent to a person.
-func (c *console) showAgent(info *agentInfo) error {
+// showAgent shows an agent to a person, who knows its folder as dir.
+func (c *console) showAgent(info *agentInfo, dir string) error {
 	out := c.screen()
 	if info.Version != "" {
 		name := "built-in agent"
@@ -215,6 +216,7 @@ func (c *console) showAgent(info *agentInfo) error {
 		}
 	}
 	for _, p := range info.Problems {
+		p.File = filepath.Join(dir, filepath.FromSlash(p.File))
 		fmt.Fprintln(out, terminal.Line(agent.Problem(p).String()))
 	}
 	return out.Err()

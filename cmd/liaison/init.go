@@ -53,7 +53,7 @@ func (c *console) initAgent(dir string) error {
 		return err
 	}
 	out := c.screen()
-	fmt.Fprintf(out, `An agent is in %s. Its README.md says what is what.
+	fmt.Fprintf(out, `The folder %s holds an agent now. Its README.md says what is what.
 
 Check it:
   liaison validate %[1]s
