@@ -29,7 +29,7 @@ const streamMemory = 300 << 20
 // other requests are served, and the memory stays within bounds.
 func TestManyStreams(t *testing.T) {
 	t.Parallel()
-	n := descriptors(t, soakOr(200, 2000))
+	n := descriptors(t, soakOr(100, 2000))
 	w := newWorld(t)
 	measured := raceFlag == "-race=false"
 	if soakOr(0, 1) == 1 && !measured {

@@ -107,7 +107,7 @@ func fields() []field {
 			doc: "Labels that an issue needs, at least one of them, to be answered by itself. Those that begin with \"!\" keep it from being answered."},
 
 		{key: "budgets.actorPerDay", at: func(c *Config) any { return &c.Budgets.ActorPerDay }, most: maxPerDay,
-			doc: "Most reviews and questions of one person in a day (UTC). The operator's own limit is the most."},
+			doc: "Most reviews and questions of one person in a day (UTC). The operator's own limit is the most, and holds where none is set."},
 		{key: "budgets.pullPerDay", at: func(c *Config) any { return &c.Budgets.PullPerDay }, most: maxPerDay,
 			doc: "Most reviews and questions on one pull request or issue in a day (UTC)."},
 		{key: "budgets.repositoryPerDay", at: func(c *Config) any { return &c.Budgets.RepositoryPerDay }, most: maxPerDay,

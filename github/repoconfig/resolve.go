@@ -50,14 +50,15 @@ func (e Effective) Source(key string) string {
 	return SourceDefault
 }
 
-// Limit lowers the budgets to the operator's, where those are less.
+// Limit sets the budgets to the operator's, where nobody set others or those are less.
 func (e *Effective) Limit(most Budgets) {
 	limits := map[string]int{
 		"budgets.actorPerDay": most.ActorPerDay, "budgets.pullPerDay": most.PullPerDay, "budgets.repositoryPerDay": most.RepositoryPerDay,
 	}
 	for _, f := range fields() {
 		at, _ := f.at(&e.Config).(*int)
-		if limit, limited := limits[f.key]; limited && *at > limit {
+		limit, limited := limits[f.key]
+		if unset := e.sources[f.key] == ""; limited && (*at > limit || unset && *at < limit) {
 			*at, e.sources[f.key] = limit, "the operator's limit"
 		}
 	}

@@ -14,13 +14,13 @@ func mustParse(t testing.TB, source, file string) Layer {
 func TestTheRepositoryGoesBeforeItsOwner(t *testing.T) {
 	t.Parallel()
 	owner := mustParse(t, "octo/.github", "review: {on: [opened], labels: [a]}\nchecks: {failOn: error}\n")
-	repo := mustParse(t, "octo/shop@main", "review: {labels: []}\ncommands: {bare: true}\n")
+	repo := mustParse(t, "octo/shop@main", "review: {labels: []}\ncommands: {bare: true}\nbudgets: {repositoryPerDay: 30}\n")
 	e := Resolve(owner, repo)
 	e.Limit(Budgets{ActorPerDay: 10, PullPerDay: 1000, RepositoryPerDay: 500})
 	if len(e.Review.Labels) != 0 || len(e.Review.On) != 1 || e.Checks.FailOn != "error" || !e.Commands.Bare || e.Checks.OnError != "failure" {
 		t.Errorf("got %+v", e.Config)
 	}
-	if e.Budgets != (Budgets{10, 50, 500}) {
+	if e.Budgets != (Budgets{10, 1000, 30}) {
 		t.Errorf("budgets %+v", e.Budgets)
 	}
 	golden(t, "testdata/effective.golden", e.YAML())
