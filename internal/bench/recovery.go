@@ -95,22 +95,19 @@ func untilDecided(ctx context.Context, s *process.Service, n int) decision {
 	}
 }
 
-// waits reports whether one of the first n deliveries is undecided. The newest
-// are asked for first: a look at all of them costs the service something.
+// waits reports whether one of the first n deliveries is undecided, and not put off
+// because GitHub is out of reach either. The newest are asked for first: a look at
+// all of them costs the service something.
 func waits(ctx context.Context, s *process.Service, n int) (bool, error) {
-	newest, err := deliveries(ctx, s, fmt.Sprintf("before=%d&limit=50", n+1))
-	if err != nil {
-		return false, err
-	}
-	for _, d := range newest.Deliveries {
-		if d.Status == state.DeliveryPending {
-			return true, nil
-		}
-	}
 	for before := int64(n + 1); before > 0; {
-		page, err := deliveries(ctx, s, fmt.Sprintf("status=pending&before=%d&limit=1", before))
-		if err != nil || len(page.Deliveries) > 0 {
+		page, err := deliveries(ctx, s, fmt.Sprintf("before=%d&limit=100", before))
+		if err != nil {
 			return true, err
+		}
+		for _, d := range page.Deliveries {
+			if d.Status == state.DeliveryPending && d.NotBefore.IsZero() {
+				return true, nil
+			}
 		}
 		before = page.Next
 	}
@@ -120,7 +117,8 @@ func waits(ctx context.Context, s *process.Service, n int) (bool, error) {
 // page is what is used of the answer to a listing of deliveries.
 type page struct {
 	Deliveries []struct {
-		Status state.DeliveryStatus `json:"status"`
+		Status    state.DeliveryStatus `json:"status"`
+		NotBefore time.Time            `json:"notBefore"`
 	} `json:"deliveries"`
 	Next int64 `json:"next"`
 }
