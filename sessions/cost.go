@@ -1,8 +1,6 @@
 package sessions
 
 import (
-	"cmp"
-
 	"github.com/liaison-bot/liaison/state"
 )
 
@@ -11,9 +9,9 @@ type Price struct {
 	InputUSD  float64 `json:"inputUsd"`
 	OutputUSD float64 `json:"outputUsd"`
 	// CacheReadUSD and CacheWriteUSD are those of input that the provider's
-	// cache had or took; zero means that they cost what other input does.
-	CacheReadUSD  float64 `json:"cacheReadUsd,omitempty"`
-	CacheWriteUSD float64 `json:"cacheWriteUsd,omitempty"`
+	// cache had or took.
+	CacheReadUSD  float64 `json:"cacheReadUsd"`
+	CacheWriteUSD float64 `json:"cacheWriteUsd"`
 }
 
 // CostOf estimates what so many tokens cost, in US dollars. Some providers count
@@ -27,8 +25,8 @@ func (p Price) CostOf(u state.Usage) float64 {
 	}
 	return (float64(fresh)*p.InputUSD +
 		float64(u.OutputTokens)*p.OutputUSD +
-		float64(u.CacheReadTokens)*cmp.Or(p.CacheReadUSD, p.InputUSD) +
-		float64(u.CacheWriteTokens)*cmp.Or(p.CacheWriteUSD, p.InputUSD)) / million
+		float64(u.CacheReadTokens)*p.CacheReadUSD +
+		float64(u.CacheWriteTokens)*p.CacheWriteUSD) / million
 }
 
 // priceOf returns the price of the first of these models that has one.

@@ -198,7 +198,7 @@ func TestCostOf(t *testing.T) {
 		"cached input within":  {p, state.Usage{InputTokens: 1e6, CacheReadTokens: 4e5, OutputTokens: 1e5, TotalTokens: 11e5}, 0.6*3 + 0.4*0.3 + 1.5},
 		"cached input beside":  {p, state.Usage{InputTokens: 6e5, CacheReadTokens: 4e5, OutputTokens: 1e5, TotalTokens: 11e5}, 0.6*3 + 0.4*0.3 + 1.5},
 		"cache that was taken": {p, state.Usage{InputTokens: 1e5, CacheWriteTokens: 1e6, TotalTokens: 11e5}, 0.3 + 3.75},
-		"no price for a cache": {Price{InputUSD: 3}, state.Usage{InputTokens: 1e6, CacheReadTokens: 4e5, TotalTokens: 1e6}, 3},
+		"a cache for nothing":  {Price{InputUSD: 3}, state.Usage{InputTokens: 1e6, CacheReadTokens: 4e5, TotalTokens: 1e6}, 1.8},
 		"odd numbers":          {p, state.Usage{InputTokens: 1, CacheReadTokens: 1e6, TotalTokens: 1}, 0.3},
 	} {
 		if got := c.p.CostOf(c.u); math.Abs(got-c.want) > 1e-9 {
