@@ -16,8 +16,8 @@ import (
 const (
 	// maxExecuting is how many calls that people agreed to run at once.
 	maxExecuting = 8
-	// executeTimeout bounds one of them, whatever its tool allows itself.
-	executeTimeout = 10 * time.Minute
+	// executeTimeout bounds one of them, should its tool's own time not end it.
+	executeTimeout = tools.MaxTimeout + time.Minute
 	// maxOutcomeText bounds what is kept of a tool's answer, in bytes.
 	maxOutcomeText = 64 << 10
 )

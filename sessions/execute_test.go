@@ -27,6 +27,33 @@ func slow(d time.Duration) func(context.Context, tools.Call) (tools.Result, erro
 	}
 }
 
+// A tool that uses up the most time that one may have has failed, and everybody knows.
+func TestALongCallEndsByItsToolsOwnTime(t *testing.T) {
+	policy := approvals.Policy{Approvers: approvals.Approvers{Slack: []string{"U1"}}, MinApprovals: 1, ExpiresAfter: 24 * time.Hour}
+	longest := tools.Tool{
+		Name: "set_labels", Timeout: tools.MaxTimeout, Run: slow(48 * time.Hour),
+		Gate: &tools.Gate{
+			Needs:  func(tools.Call) (bool, error) { return true, nil },
+			Policy: func(tools.Call) approvals.Policy { return policy },
+		},
+	}
+	registry, err := tools.New(longest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOfficeWith(t, func(o *Options) { o.Agent = func() Agent { return Agent{Tools: registry} } }, func(o *office) {
+		asked := o.ask()
+		o.wait(time.Minute)
+		if _, err := o.decide(asked.ID, approvals.Approve, person("U1")); err != nil {
+			t.Fatal(err)
+		}
+		o.wait(time.Hour)
+		if v, err := o.engine.Approval(t.Context(), asked.ID); err != nil || v.State != approvals.Failed {
+			t.Errorf("it is %s, %v", v.State, err)
+		}
+	})
+}
+
 // A process that dies while a call runs asks what came of it, and does not repeat it.
 func TestACallThatTheProcessDiedOverIsNotRepeated(t *testing.T) {
 	for _, c := range []struct {
