@@ -15,10 +15,9 @@ func (s settings) covers(names ...string) bool {
 }
 
 // matches goes through globs in order; the last that matches decides, and "!"
-// leaves out. Where the first one leaves something out, and where there is none,
-// all else is in.
+// leaves out. Where there are none but such as leave out, all else is in.
 func matches(globs []string, name string) bool {
-	in := len(globs) == 0 || strings.HasPrefix(globs[0], "!")
+	in := !slices.ContainsFunc(globs, func(glob string) bool { return !strings.HasPrefix(glob, "!") })
 	for _, pattern := range globs {
 		glob, out := strings.CutPrefix(pattern, "!")
 		// A pattern that is none matches nothing; the configuration was checked.
