@@ -30,7 +30,7 @@ func (m mapper) listed(r request) bool {
 	switch {
 	case r.User == "":
 		return false
-	case len(s.Channels) > 0 && !slices.Contains(s.Channels, r.Channel):
+	case len(s.Channels) > 0 && !r.isDirect() && !slices.Contains(s.Channels, r.Channel):
 		return false
 	case len(s.Users) > 0 && !slices.Contains(s.Users, r.User):
 		return false
