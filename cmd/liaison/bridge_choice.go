@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/bridge/install"
@@ -83,6 +84,10 @@ func vendorsBridge(cfg *config.Config, path, reason string) (bridgeChoice, error
 	return choice, nil
 }
 
+// ownBridgeRuns is how many runs our own bridge takes at once at least: those of
+// subagents come on top of those of turns.
+const ownBridgeRuns = 32
+
 // ownBridge runs this program as the bridge, with a model's key and without the
 // vendor's.
 func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
@@ -95,7 +100,7 @@ func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 		Reason: reason,
 		options: bridge.Options{
 			Executable: self,
-			Args:       []string{"bridge", "serve"},
+			Args:       []string{"bridge", "serve", "--max-concurrent-agents", strconv.Itoa(max(ownBridgeRuns, cfg.MaxRunningTurns))},
 			StateRoot:  filepath.Join(cfg.StateDir, "bridge"),
 		},
 	}
