@@ -58,6 +58,10 @@ func (c Connection) Resolve(lookup func(name string) (string, bool)) (Connection
 	for i, arg := range c.Args {
 		c.Args[i] = fill("args", arg)
 	}
+	c.HeadersCommand = slices.Clone(c.HeadersCommand)
+	for i, arg := range c.HeadersCommand {
+		c.HeadersCommand[i] = fill("headersCommand", arg)
+	}
 	c.Env = fillAll("env", c.Env)
 	c.URL = fill("url", c.URL)
 	c.Headers = fillAll("headers", c.Headers)
@@ -85,6 +89,11 @@ func (c Connection) texts() iter.Seq2[string, string] {
 		}
 		for _, arg := range c.Args {
 			if !yield("args", arg) {
+				return
+			}
+		}
+		for _, arg := range c.HeadersCommand {
+			if !yield("headersCommand", arg) {
 				return
 			}
 		}

@@ -9,7 +9,7 @@ import (
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	def, problems := Load(minimal(map[string]string{
-		"mcp-connections/linear.yaml": "url: https://${HOST}/mcp\nheaders:\n  Authorization: Bearer ${TOKEN}\n  X-Price: $5 and $${TOKEN}\n",
+		"mcp-connections/linear.yaml": "url: https://${HOST}/mcp\nheaders:\n  Authorization: Bearer ${TOKEN}\n  X-Price: $5 and $${TOKEN}\nheadersCommand: [./grant, \"${HOST}\"]\n",
 		"mcp-connections/files.yaml":  "command: [npx, \"-y\", \"${PACKAGE}\"]\nargs: [\"${ROOT}\"]\nenv:\n  KEY: ${TOKEN}\n",
 	}), "/agent", testChecks())
 	if def == nil {
@@ -22,10 +22,12 @@ func TestResolve(t *testing.T) {
 		t.Errorf("files is %+v, %v", files, err)
 	}
 	linear, err := def.Connections[1].Resolve(lookup)
-	if err != nil || linear.URL != "https://mcp.example.com/mcp" || linear.Headers["Authorization"] != "Bearer tok-1" || linear.Headers["X-Price"] != "$5 and ${TOKEN}" {
+	if err != nil || linear.URL != "https://mcp.example.com/mcp" || linear.Headers["Authorization"] != "Bearer tok-1" || linear.Headers["X-Price"] != "$5 and ${TOKEN}" ||
+		linear.HeadersCommand[1] != "mcp.example.com" {
 		t.Errorf("linear is %+v, %v", linear, err)
 	}
-	if def.Connections[1].Headers["Authorization"] != "Bearer ${TOKEN}" || def.Connections[0].Args[1] != "${PACKAGE}" {
+	if def.Connections[1].Headers["Authorization"] != "Bearer ${TOKEN}" || def.Connections[0].Args[1] != "${PACKAGE}" ||
+		def.Connections[1].HeadersCommand[1] != "${HOST}" {
 		t.Error("the definition has a secret in it now")
 	}
 
