@@ -28,7 +28,12 @@ const slackGroups = "S"
 
 // teamPattern is what GitHub makes of a team's name, behind its organisation's.
 // https://docs.github.com/rest/teams/teams#get-a-team-by-name
-var teamPattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
+var teamPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+
+// loginPattern is GitHub's; one of an enterprise's managed users ends with "_" and the
+// enterprise's short code.
+// https://docs.github.com/enterprise-cloud@latest/admin/managing-iam/iam-configuration-reference/username-considerations-for-external-authentication
+var loginPattern = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:_[A-Za-z0-9]{1,8})?$`)
 
 func buildAgent(v *values, p *problems) Agent {
 	var a Agent
@@ -49,7 +54,7 @@ func buildAgent(v *values, p *problems) Agent {
 	for _, name := range names {
 		name = strings.TrimPrefix(name, "@")
 		switch {
-		case handlePattern.MatchString(name):
+		case loginPattern.MatchString(name):
 			a.Approvers.GitHub = append(a.Approvers.GitHub, name)
 		case teamPattern.MatchString(name):
 			a.Approvers.GitHubTeams = append(a.Approvers.GitHubTeams, name)

@@ -112,7 +112,7 @@ func parsePeople(v *values, p *problems) map[string]string {
 		switch _, twice := people[user]; {
 		case !isSlackID(slackPeople, user):
 			p.add(EnvPeople, "%q: %q is not the id of somebody in Slack (U0123456789)", entry, user)
-		case !handlePattern.MatchString(login):
+		case !loginPattern.MatchString(login):
 			p.add(EnvPeople, "%q: %q is no login of GitHub's", entry, login)
 		case twice:
 			p.add(EnvPeople, "%s is there twice", user)

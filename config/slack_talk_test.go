@@ -78,7 +78,7 @@ func TestWhatCannotBeSaidAboutSlack(t *testing.T) {
 	for text, says := range map[string]string{
 		"people: ['octocat=U1']":                      "is not the id of somebody in Slack",
 		"people: [{slack: U1}]":                       "is no login",
-		"people: [{slack: U1, github: a_b}]":          "is no login",
+		"people: [{slack: U1, github: a__b}]":         "is no login",
 		"people: ['U1=a', 'U1=b']":                    "there twice",
 		"people: [{slack: U1, githb: a}]":             `unknown key "githb"`,
 		"people: [{slack: U1, slack: U2, github: a}]": "there twice",
