@@ -73,6 +73,7 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 			ExpiresAfter:      approvals.DefaultExpiresAfter,
 			HoldFor:           approvals.DefaultHoldFor,
 		},
+		Given:        r.has(within(path, "approvers")),
 		SlackChannel: s.SlackChannel,
 	}
 	for i, a := range s.Escalation {

@@ -7,6 +7,22 @@ import (
 	"testing/fstest"
 )
 
+// Who is named for a tool that asks nobody waits in vain to be asked.
+func TestApproversOfAToolThatDoesNotAsk(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"tools/set_labels/tool.yaml":         "tools/set_labels/tool.yaml:2: warning: approvers has no effect without needsApproval",
+		"tools/merge_pull_request/tool.yaml": "", // asks always
+	} {
+		checks := testChecks()
+		checks.HostAsks = func(name string) bool { return name == "merge_pull_request" }
+		_, problems := Load(minimal(map[string]string{file: "host: true\napprovers: {github: [ann]}\n"}), "/agent", checks)
+		if got := strings.Trim(fmt.Sprint(problems), "[]"); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
 // More people than are named never come together, and nobody would learn why.
 func TestMoreApprovalsThanPeople(t *testing.T) {
 	t.Parallel()

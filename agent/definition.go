@@ -71,6 +71,8 @@ type Limits struct {
 // Approvals says who decides about calls, as a rule, and where it differs.
 type Approvals struct {
 	Policy approvals.Policy
+	// Given says that the folder says who decides as a rule, be it nobody.
+	Given bool
 	// Repositories and Channels replace the approvers for pull requests of a
 	// repository ("owner/name", lower case) and for threads of a Slack channel (its id).
 	Repositories map[string]approvals.Approvers

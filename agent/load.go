@@ -22,6 +22,9 @@ type Checks struct {
 	Program func(dir string, run []string) error
 	// HostTool reports whether the service has a tool of its own by this name.
 	HostTool func(name string) bool
+	// HostAsks reports whether such a tool always waits for a person, whatever its
+	// file says.
+	HostAsks func(name string) bool
 }
 
 // Load reads the folder of an agent, and says what is wrong with it. The

@@ -34,7 +34,7 @@ type cloudRepositorySetting struct {
 }
 
 type limitSettings struct {
-	Duration  *duration `json:"duration,omitempty" jsonschema:"How long a turn may take"`
+	Duration  *duration `json:"duration,omitempty" jsonschema:"How long a turn may take, each time that it is tried"`
 	Tokens    *int64    `json:"tokens,omitempty" jsonschema:"How many tokens it may use"`
 	ToolCalls *int      `json:"toolCalls,omitempty" jsonschema:"How many tools it may call"`
 	Cost      *float64  `json:"cost,omitempty" jsonschema:"What it may cost, in US dollars, as far as prices are known"`

@@ -123,8 +123,9 @@ func (l *loader) conditions(r *reader, s toolSettings, t *Tool) {
 	if s.MinApprovals != nil {
 		t.MinApprovals = r.minApprovals("minApprovals", *s.MinApprovals)
 	}
-	l.reached(r, t)
-	if t.Flavor != Host && s.NeedsApproval == nil {
+	if s.NeedsApproval != nil || t.Flavor == Host && l.checks.HostAsks != nil && l.checks.HostAsks(t.Name) {
+		l.reached(r, t)
+	} else {
 		for _, key := range []string{"approvers", "minApprovals"} {
 			if r.has(key) {
 				r.warn(r.file, r.line(key), "%s has no effect without needsApproval", key)

@@ -10,7 +10,7 @@ import (
 
 // policyOf says who decides about a call of a tool. The tool's own list holds; else
 // that of the Slack channel or of the repository that the conversation is about;
-// else the agent's, and where that names nobody, the one of the settings. A list
+// else the agent's, and where it has none, the one of the settings. A list
 // that is given and empty leaves the decision to the operator.
 func policyOf(a agent.Approvals, t agent.Tool, settings approvals.Approvers) func(tools.Call) approvals.Policy {
 	return func(c tools.Call) approvals.Policy {
@@ -33,7 +33,7 @@ func approversFor(a agent.Approvals, t agent.Tool, settings approvals.Approvers,
 	if list, is := a.Repositories[repositoryOf(turn)]; is {
 		return list
 	}
-	if a.Policy.Approvers.Nobody() {
+	if !a.Given {
 		return settings
 	}
 	return a.Policy.Approvers
@@ -68,7 +68,7 @@ func onlyOperator(a agent.Approvals, t agent.Tool, settings approvals.Approvers)
 	if t.Approvers != nil {
 		return t.Approvers.Nobody() && len(a.Policy.Escalation) == 0
 	}
-	lists := append([]approvals.Approvers{a.Policy.Approvers, settings}, a.Policy.Escalation...)
+	lists := append([]approvals.Approvers{approversFor(a, t, settings, tools.Turn{})}, a.Policy.Escalation...)
 	for _, list := range a.Channels {
 		lists = append(lists, list)
 	}

@@ -19,6 +19,7 @@ func TestWhoDecidesAboutACall(t *testing.T) {
 	settings, none := slackPerson("USETTINGS"), approvals.Approvers{}
 	of := func(p approvals.Approvers) agent.Approvals {
 		return agent.Approvals{
+			Given:        !p.Nobody(),
 			Policy:       approvals.Policy{Approvers: p, MinApprovals: 1, ExpiresAfter: time.Hour, Escalation: []approvals.Approvers{slackPerson("ULEAD")}},
 			Channels:     map[string]approvals.Approvers{"C7": slackPerson("UCHANNEL"), "C8": {}},
 			Repositories: map[string]approvals.Approvers{"octo/shop": slackPerson("USHOP")},
@@ -54,6 +55,11 @@ func TestWhoDecidesAboutACall(t *testing.T) {
 			}
 		})
 	}
+	operator := of(none)
+	operator.Given = true // and empty: the operator decides
+	if got := policyOf(operator, agent.Tool{}, settings)(tools.Call{}).Approvers; !got.Nobody() {
+		t.Errorf("a list that is given and empty lets %+v decide", got)
+	}
 	if got := policyOf(of(none), agent.Tool{MinApprovals: 2}, settings)(tools.Call{}).MinApprovals; got != 2 {
 		t.Errorf("%d people are enough", got)
 	}
@@ -68,14 +74,15 @@ func TestCallsThatOnlyTheOperatorCouldDecideAbout(t *testing.T) {
 		settings approvals.Approvers
 		want     bool
 	}{
-		"nobody anywhere":  {agent.Approvals{}, agent.Tool{}, nobody, true},
-		"in the settings":  {agent.Approvals{}, agent.Tool{}, somebody, false},
-		"of the agent":     {agent.Approvals{Policy: approvals.Policy{Approvers: somebody}}, agent.Tool{}, nobody, false},
-		"of the tool":      {agent.Approvals{}, agent.Tool{Approvers: &somebody}, nobody, false},
-		"none of the tool": {agent.Approvals{}, agent.Tool{Approvers: &nobody}, somebody, true},
-		"in one channel":   {agent.Approvals{Channels: map[string]approvals.Approvers{"C1": somebody}}, agent.Tool{}, nobody, false},
-		"in a repository":  {agent.Approvals{Repositories: map[string]approvals.Approvers{"o/r": somebody}}, agent.Tool{}, nobody, false},
-		"after a while":    {agent.Approvals{Policy: approvals.Policy{Escalation: []approvals.Approvers{somebody}}}, agent.Tool{}, nobody, false},
+		"nobody anywhere":   {agent.Approvals{}, agent.Tool{}, nobody, true},
+		"in the settings":   {agent.Approvals{}, agent.Tool{}, somebody, false},
+		"of the agent":      {agent.Approvals{Given: true, Policy: approvals.Policy{Approvers: somebody}}, agent.Tool{}, nobody, false},
+		"none of the agent": {agent.Approvals{Given: true}, agent.Tool{}, somebody, true},
+		"of the tool":       {agent.Approvals{}, agent.Tool{Approvers: &somebody}, nobody, false},
+		"none of the tool":  {agent.Approvals{}, agent.Tool{Approvers: &nobody}, somebody, true},
+		"in one channel":    {agent.Approvals{Channels: map[string]approvals.Approvers{"C1": somebody}}, agent.Tool{}, nobody, false},
+		"in a repository":   {agent.Approvals{Repositories: map[string]approvals.Approvers{"o/r": somebody}}, agent.Tool{}, nobody, false},
+		"after a while":     {agent.Approvals{Policy: approvals.Policy{Escalation: []approvals.Approvers{somebody}}}, agent.Tool{}, nobody, false},
 	} {
 		if got := onlyOperator(c.agent, c.tool, c.settings); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -18,6 +18,9 @@ func hostTools() []string {
 	return []string{"ask_person", "merge_pull_request", "post_comment", "post_to_slack", "request_reviewers", "set_labels", "submit_review"}
 }
 
+// asksAlways reports whether a tool of the service waits for a person by its code.
+func asksAlways(name string) bool { return name == "merge_pull_request" }
+
 // folderChecks hold an agent's folder against what runs it.
 func folderChecks() agent.Checks {
 	return agent.Checks{
@@ -32,6 +35,7 @@ func folderChecks() agent.Checks {
 		InputSchema: checkInputSchema,
 		Program:     command.Check,
 		HostTool:    func(name string) bool { return slices.Contains(hostTools(), name) },
+		HostAsks:    asksAlways,
 	}
 }
 

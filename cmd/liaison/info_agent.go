@@ -87,7 +87,7 @@ func describeAgent(def *agent.Definition, problems []agent.Problem) agentInfo {
 	for _, t := range def.Tools {
 		info.Tools = append(info.Tools, toolInfo{
 			namedInfo: namedInfo{t.Name, t.Description}, Flavor: t.Flavor, Effect: effectOf(t),
-			NeedsApproval: gateOf(t.Approval), Risk: t.Risk, Timeout: t.Timeout.Seconds(),
+			NeedsApproval: gateOf(t), Risk: t.Risk, Timeout: t.Timeout.Seconds(),
 		})
 	}
 	for _, s := range def.Skills {
@@ -114,12 +114,12 @@ func effectOf(t agent.Tool) string {
 	return "write"
 }
 
-func gateOf(c agent.Condition) string {
+func gateOf(t agent.Tool) string {
 	switch {
-	case c.Always:
+	case t.Approval.Always, t.Flavor == agent.Host && asksAlways(t.Name):
 		return "always"
-	case c.Expression != "":
-		return c.Expression
+	case t.Approval.Expression != "":
+		return t.Approval.Expression
 	}
 	return "never"
 }
