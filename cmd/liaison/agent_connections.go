@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
@@ -91,8 +92,12 @@ func (c connector) server(ctx context.Context, one agent.Connection, dir string,
 	return server, nil
 }
 
-// runWhole runs a command, and ends what it has started with it.
+// runWhole runs a command, and ends what it has started with it. On Linux the kernel
+// kills the command when the thread that forked it ends (golang/go#27505), so that
+// no other goroutine may have that thread meanwhile.
 func runWhole(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var group processgroup.Group
 	cmd.SysProcAttr = processgroup.Attributes()
 	started := make(chan struct{})
