@@ -1,6 +1,7 @@
 package processgroup
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -57,9 +58,9 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, child)
 }
 
-// Terminate does nothing: there is no signal that a program without a window
+// Terminate is not supported: there is no signal that a program without a window
 // would see.
-func (Group) Terminate() error { return nil }
+func (Group) Terminate() error { return errors.ErrUnsupported }
 
 // Kill ends all of the group at once.
 func (g Group) Kill() error { return windows.TerminateJobObject(windows.Handle(g), 1) }

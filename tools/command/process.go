@@ -59,18 +59,20 @@ func (p *process) run(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-p.stdout.full:
-		p.signal(processgroup.Group.Kill)
+		_ = p.signal(processgroup.Group.Kill) // it fails only for a group that has just ended
 		<-done
 		return nil
 	case <-ctx.Done():
 	}
-	p.signal(processgroup.Group.Terminate)
+	if p.signal(processgroup.Group.Terminate) != nil { // the system has no such signal, or nobody is left
+		_ = p.signal(processgroup.Group.Kill) // as above
+	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-done:
 	case <-timer.C:
-		p.signal(processgroup.Group.Kill)
+		_ = p.signal(processgroup.Group.Kill) // as above
 		<-done
 	}
 	return ctx.Err()
@@ -101,7 +103,7 @@ func (p *process) own(started chan<- error, done chan<- struct{}) {
 	// be ours when what was left behind in it is ended.
 	exited := processgroup.AwaitExit(p.cmd.Process.Pid)
 	if exited {
-		p.signal(processgroup.Group.Kill)
+		_ = p.signal(processgroup.Group.Kill) // it fails where nobody is left
 		endStrays(p.mark)
 	}
 	err = p.cmd.Wait()
@@ -129,10 +131,11 @@ func (p *process) ended(err error) exit {
 	return exit{text: "it did not end by itself: " + signalled(state)}
 }
 
-func (p *process) signal(send func(processgroup.Group) error) {
+func (p *process) signal(send func(processgroup.Group) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		_ = send(p.group) // it fails only for a group that has just ended
+	if p.reaped {
+		return nil
 	}
+	return send(p.group)
 }
