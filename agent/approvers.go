@@ -102,15 +102,15 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 	}
 	out.Repositories = r.places(within(path, "repositories"), s.Repositories, repository, "a repository, such as octo/shop", strings.ToLower)
 	out.Channels = r.places(within(path, "channels"), s.Channels, slackChannel, "the id of a Slack channel, such as C012AB3CD", strings.Clone)
-	r.reachable(within(path, "minApprovals"), out.Policy.MinApprovals, append(slices.Clone(out.Policy.Escalation), out.Policy.Approvers)...)
+	r.reachable(within(path, "minApprovals"), out.Policy)
 	return out
 }
 
-// reachable warns of a number of people that nobody can bring together: path asks for
-// more than the groups name.
-func (r *reader) reachable(path string, wanted int, groups ...approvals.Approvers) {
+// reachable warns of a policy that asks for more people than it names; path is where
+// that shows.
+func (r *reader) reachable(path string, p approvals.Policy) {
 	people := map[string]bool{}
-	for _, g := range groups {
+	for _, g := range append([]approvals.Approvers{p.Approvers}, p.Escalation...) {
 		if len(g.SlackGroups)+len(g.GitHubTeams) > 0 || g.CodeOwners {
 			return // how many those are is seen when it is asked
 		}
@@ -121,8 +121,8 @@ func (r *reader) reachable(path string, wanted int, groups ...approvals.Approver
 			people["github:"+strings.ToLower(name)] = true
 		}
 	}
-	if n := len(people); n > 0 && n < wanted {
-		r.warn(r.file, r.line(path), "%d people must approve, and only %d can: nothing is ever approved", wanted, n)
+	if n := len(people); n > 0 && n < p.MinApprovals {
+		r.warn(r.file, r.line(path), "%d people must approve, and only %d can: nothing is ever approved", p.MinApprovals, n)
 	}
 }
 

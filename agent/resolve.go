@@ -53,15 +53,16 @@ func (c Connection) Resolve(lookup func(name string) (string, bool)) (Connection
 		}
 		return out
 	}
+	fillEach := func(at string, all []string) []string {
+		out := slices.Clone(all)
+		for i, text := range out {
+			out[i] = fill(at, text)
+		}
+		return out
+	}
 	c.Command = fill("command", c.Command)
-	c.Args = slices.Clone(c.Args)
-	for i, arg := range c.Args {
-		c.Args[i] = fill("args", arg)
-	}
-	c.HeadersCommand = slices.Clone(c.HeadersCommand)
-	for i, arg := range c.HeadersCommand {
-		c.HeadersCommand[i] = fill("headersCommand", arg)
-	}
+	c.Args = fillEach("args", c.Args)
+	c.HeadersCommand = fillEach("headersCommand", c.HeadersCommand)
 	c.Env = fillAll("env", c.Env)
 	c.URL = fill("url", c.URL)
 	c.Headers = fillAll("headers", c.Headers)
@@ -84,20 +85,11 @@ func (c Connection) texts() iter.Seq2[string, string] {
 			}
 			return true
 		}
-		if !yield("command", c.Command) || !yield("url", c.URL) {
-			return
+		each := func(at string, of []string) bool {
+			return !slices.ContainsFunc(of, func(text string) bool { return !yield(at, text) })
 		}
-		for _, arg := range c.Args {
-			if !yield("args", arg) {
-				return
-			}
-		}
-		for _, arg := range c.HeadersCommand {
-			if !yield("headersCommand", arg) {
-				return
-			}
-		}
-		_ = all("env", c.Env) && all("headers", c.Headers)
+		_ = yield("command", c.Command) && yield("url", c.URL) && each("args", c.Args) && each("headersCommand", c.HeadersCommand) &&
+			all("env", c.Env) && all("headers", c.Headers)
 	}
 }
 

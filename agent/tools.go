@@ -160,7 +160,7 @@ func (l *loader) reached(r *reader, t *Tool) {
 		}
 	}
 	if t.MinApprovals > 0 || t.Approvers != nil {
-		r.reachable(at, policy.MinApprovals, append(slices.Clone(policy.Escalation), policy.Approvers)...)
+		r.reachable(at, policy)
 	}
 }
 

@@ -28,9 +28,7 @@ func (m mapper) tooLate(a asking) sessions.Intent {
 func (m mapper) listed(r request) bool {
 	s := m.settings
 	switch {
-	case r.User == "":
-		return false
-	case len(s.Channels) > 0 && !r.isDirect() && !slices.Contains(s.Channels, r.Channel):
+	case r.User == "", !s.takes(r):
 		return false
 	case len(s.Users) > 0 && !slices.Contains(s.Users, r.User):
 		return false

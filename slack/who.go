@@ -28,6 +28,12 @@ const (
 // admittedFor is how long somebody counts as a member after Slack said so.
 const admittedFor = 5 * time.Minute
 
+// takes reports whether the operator's list of channels lets anybody speak where a
+// request comes from. What comes from no channel, and direct messages, are in no list.
+func (s Settings) takes(r request) bool {
+	return len(s.Channels) == 0 || r.Channel == "" || r.isDirect() || slices.Contains(s.Channels, r.Channel)
+}
+
 // admit says whether somebody may ask for anything here. Ids decide, never names;
 // what cannot be read admits nobody.
 func (c *Channel) admit(ctx context.Context, r request) (denial, error) {
@@ -37,7 +43,7 @@ func (c *Channel) admit(ctx context.Context, r request) (denial, error) {
 		return deniedApp, nil
 	case r.App == "" && r.User == "":
 		return deniedNobody, nil
-	case len(s.Channels) > 0 && r.Channel != "" && !r.isDirect() && !slices.Contains(s.Channels, r.Channel):
+	case !s.takes(r):
 		return deniedChannel, nil
 	case r.App == "" && len(s.Users) > 0 && !slices.Contains(s.Users, r.User):
 		return deniedUser, nil

@@ -141,7 +141,8 @@ is 1 for a folder that cannot be used.`,
 		if err != nil {
 			return err
 		}
-		show := func(info *agentInfo) error { return con.showAgent(info, strings.Join(args, "")) }
+		dir := strings.Join(args, "") // one at most
+		show := func(info *agentInfo) error { return con.showAgent(info, dir) }
 		if conn.json {
 			show = func(info *agentInfo) error { return writeJSON(con.out, info) }
 		}
