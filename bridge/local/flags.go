@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// defaultMaxAgents is how many runs may be under way at once when no flag says so.
-	defaultMaxAgents = 32
+	// DefaultMaxAgents is how many runs may be under way at once when no flag says so.
+	DefaultMaxAgents = 32
 	// defaultMaxMessageBytes bounds one request; evidence travels as files, not in messages.
 	defaultMaxMessageBytes = 16 << 20
 	// maxMaxMessageBytes is the most that --max-message-bytes accepts.
@@ -59,7 +59,7 @@ func settings() []setting {
 		{"store-callback-auth-token", "CURSOR_SDK_STORE_CALLBACK_AUTH_TOKEN", "TOKEN", "token for --store-callback-url"},
 		{"tool-callback-url", "CURSOR_SDK_TOOL_CALLBACK_URL", "URL", "where custom tools are served; loopback only"},
 		{"tool-callback-auth-token", "CURSOR_SDK_TOOL_CALLBACK_AUTH_TOKEN", "TOKEN", "token for --tool-callback-url"},
-		{"max-concurrent-agents", "", "COUNT", "runs that may be under way at once (default " + strconv.Itoa(defaultMaxAgents) + ")"},
+		{"max-concurrent-agents", "", "COUNT", "runs that may be under way at once (default " + strconv.Itoa(DefaultMaxAgents) + ")"},
 		{"max-message-bytes", "", "BYTES", "largest request (default " + strconv.Itoa(defaultMaxMessageBytes) + ")"},
 		{"verbose", "CURSOR_SDK_BRIDGE_LOG", "", "log every call to stderr"},
 		{"allow-remote", "", "", "allow a --host that other machines reach; the token then travels unencrypted"},
@@ -105,7 +105,7 @@ func parseConfig(args []string, env func(string) string) (config, error) {
 	fs.StringVar(&storeCallbackToken, "store-callback-auth-token", "", "")
 	fs.StringVar(&toolCallbackURL, "tool-callback-url", "", "")
 	fs.StringVar(&toolCallbackToken, "tool-callback-auth-token", "", "")
-	fs.IntVar(&c.maxAgents, "max-concurrent-agents", defaultMaxAgents, "")
+	fs.IntVar(&c.maxAgents, "max-concurrent-agents", DefaultMaxAgents, "")
 	fs.IntVar(&c.maxMessageBytes, "max-message-bytes", defaultMaxMessageBytes, "")
 	fs.BoolVar(&c.verbose, "verbose", false, "")
 	fs.BoolVar(&c.allowRemote, "allow-remote", false, "")

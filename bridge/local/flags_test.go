@@ -35,7 +35,7 @@ func TestFlagsAndEnvironment(t *testing.T) {
 		want func(config) bool
 	}{
 		{"defaults", nil, nil, func(c config) bool {
-			return c.host == "127.0.0.1" && c.port == 0 && c.maxAgents == defaultMaxAgents && c.maxMessageBytes == defaultMaxMessageBytes && !c.verbose && !c.allowRemote && !c.exitWithParent
+			return c.host == "127.0.0.1" && c.port == 0 && c.maxAgents == DefaultMaxAgents && c.maxMessageBytes == defaultMaxMessageBytes && !c.verbose && !c.allowRemote && !c.exitWithParent
 		}},
 		{"state root by workspace", []string{"--workspace", dir}, nil, func(c config) bool {
 			return strings.HasPrefix(c.stateRoot, filepath.Join(dir, ".local", "state", "liaison-bridge")) && c.store.dir == c.stateRoot

@@ -195,7 +195,7 @@ func TestTheExecutableFromSpawnToShutdown(t *testing.T) {
 	r := c.ready
 	if r.SchemaVersion != 1 || r.Transport != "tcp" || r.Protocol != "connect" || r.PID != c.cmd.Process.Pid ||
 		r.Host != "127.0.0.1" || r.Port == 0 || r.URL == "" || r.ServerVersion == "" || r.WorkspaceRef == "" || r.StateRoot == "" ||
-		r.MaxConcurrentAgents != defaultMaxAgents || r.MaxMessageBytes != defaultMaxMessageBytes {
+		r.MaxConcurrentAgents != DefaultMaxAgents || r.MaxMessageBytes != defaultMaxMessageBytes {
 		t.Errorf("the ready line is %+v", r)
 	}
 	if runtime.GOOS != "windows" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/liaison-bot/liaison/bridge"
 	"github.com/liaison-bot/liaison/bridge/install"
+	"github.com/liaison-bot/liaison/bridge/local"
 	"github.com/liaison-bot/liaison/config"
 )
 
@@ -84,12 +85,8 @@ func vendorsBridge(cfg *config.Config, path, reason string) (bridgeChoice, error
 	return choice, nil
 }
 
-// ownBridgeRuns is how many runs our own bridge takes at once at least: those of
-// subagents come on top of those of turns.
-const ownBridgeRuns = 32
-
 // ownBridge runs this program as the bridge, with a model's key and without the
-// vendor's.
+// vendor's. It takes as many runs at once as there are turns.
 func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -100,7 +97,7 @@ func ownBridge(cfg *config.Config, reason string) (bridgeChoice, error) {
 		Reason: reason,
 		options: bridge.Options{
 			Executable: self,
-			Args:       []string{"bridge", "serve", "--max-concurrent-agents", strconv.Itoa(max(ownBridgeRuns, cfg.MaxRunningTurns))},
+			Args:       []string{"bridge", "serve", "--max-concurrent-agents", strconv.Itoa(max(local.DefaultMaxAgents, cfg.MaxRunningTurns))},
 			StateRoot:  filepath.Join(cfg.StateDir, "bridge"),
 		},
 	}

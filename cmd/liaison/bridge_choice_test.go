@@ -194,3 +194,17 @@ func TestTheWayOutIsForAModelOnly(t *testing.T) {
 		t.Errorf("the vendor's environment is %q", env)
 	}
 }
+
+// Our own bridge refuses more runs than it is told: turns would wait in vain.
+func TestOurBridgeTakesAsManyRunsAsThereAreTurns(t *testing.T) {
+	t.Parallel()
+	for turns, want := range map[int]string{4: "32", 32: "32", 40: "40"} {
+		choice, err := ownBridge(&config.Config{StateDir: t.TempDir(), MaxRunningTurns: turns}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.Index(choice.options.Args, "--max-concurrent-agents"); i < 0 || choice.options.Args[i+1] != want {
+			t.Errorf("with %d turns it is started with %q", turns, choice.options.Args)
+		}
+	}
+}
