@@ -103,6 +103,10 @@ func (r *reader) approvals(path string, s approvalSettings) Approvals {
 	out.Repositories = r.places(within(path, "repositories"), s.Repositories, repository, "a repository, such as octo/shop", strings.ToLower)
 	out.Channels = r.places(within(path, "channels"), s.Channels, slackChannel, "the id of a Slack channel, such as C012AB3CD", strings.Clone)
 	r.reachable(within(path, "minApprovals"), out.Policy)
+	if out.Given && out.Policy.Approvers.Nobody() && len(out.Policy.Escalation) == 0 {
+		r.warn(r.file, r.line(within(path, "approvers")), "approvers names nobody, so that only the operator may decide; "+
+			"take it out for LIAISON_APPROVERS_SLACK and LIAISON_APPROVERS_GITHUB to say who may")
+	}
 	return out
 }
 

@@ -23,7 +23,8 @@ func TestApproversOfAToolThatDoesNotAsk(t *testing.T) {
 	}
 }
 
-// More people than are named never come together, and nobody would learn why.
+// More people than are named never come together, nobody decides where nobody is
+// named, and nobody would learn why.
 func TestMoreApprovalsThanPeople(t *testing.T) {
 	t.Parallel()
 	const tool = "description: Deploys.\nneedsApproval: true\nrun: [./run]\n"
@@ -41,6 +42,9 @@ func TestMoreApprovalsThanPeople(t *testing.T) {
 		{"of a team", "minApprovals: 2, approvers: {githubTeams: [octo/ops]}", "", ""},
 		{"of code owners", "minApprovals: 2, approvers: {github: [ann], codeowners: true}", "", ""},
 		{"of people who are named elsewhere", "minApprovals: 2", "", ""},
+		{"none at all", "approvers: {slack: [], github: []}", "", "agent.yaml:1: warning: approvers names nobody, so that only the operator may decide"},
+		{"none, by what was not finished", "approvers: ", "", "agent.yaml:1: warning: approvers names nobody"},
+		{"none before a while has passed", "approvers: {}, escalation: [{github: [bob]}]", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
