@@ -195,8 +195,7 @@ func cutShort(t *testing.T, again string) {
 	c.slack.Click(slackChannel, card, slackAnn, "liaison.approve")
 	c.dies()
 	if again != "" {
-		c.start("LIAISON_FAILPOINT=" + again)
-		c.dies()
+		c.diesAtItsStart(again)
 	}
 	c.start()
 	slackWait(t, c.slack, "the card that says so", func() bool {

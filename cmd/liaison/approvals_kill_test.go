@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -150,6 +151,20 @@ func (c *circle) dies() {
 	case <-c.p.done:
 	case <-time.After(patience):
 		c.t.Fatal("the process does not come to the point")
+	}
+}
+
+// diesAtItsStart runs the service until it has come to a point, which may be before
+// anybody can ask it anything.
+func (c *circle) diesAtItsStart(point string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	service := exec.CommandContext(ctx, c.binary, "serve")
+	service.Env = c.environment(append(slices.Clone(c.env), "LIAISON_API_TOKEN="+apiToken, "LIAISON_FAILPOINT="+point)...)
+	service.Dir, service.Stderr, service.WaitDelay = c.t.TempDir(), c.log, 10*time.Second
+	if err := service.Run(); ctx.Err() != nil || err == nil {
+		c.t.Fatalf("the process does not come to the point: %v", err)
 	}
 }
 

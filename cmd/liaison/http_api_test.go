@@ -37,8 +37,11 @@ func (w *world) serveAPI(extra ...string) *process {
 	p := w.serve(append(extra, "LIAISON_API_TOKEN="+apiToken)...)
 	for deadline := time.Now().Add(patience); ; {
 		info, err := p.as(apiToken).GetInfoWithResponse(context.Background())
-		if err != nil || info.JSON200 == nil {
-			w.t.Fatalf("info: %v, %s", err, info.Body)
+		if err != nil {
+			w.t.Fatalf("info: %v", err)
+		}
+		if info.JSON200 == nil {
+			w.t.Fatalf("info: %s", info.Body)
 		}
 		if info.JSON200.Engine.Running {
 			return p
